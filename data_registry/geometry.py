@@ -15,8 +15,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import shapely
-from shapely.geometry.polygon import orient
 from scipy.spatial.transform import Rotation
+from shapely.geometry.polygon import orient
 
 Array = npt.NDArray[np.float64]
 
@@ -192,9 +192,7 @@ def fit_ground(bottoms: Array) -> GroundPlane:
     if not len(near):
         return GroundPlane()
     design = np.column_stack([np.ones(len(near)), near[:, 0], near[:, 1]])
-    prior = np.diag(
-        GROUND_NOISE_M**2 / np.array([GROUND_PRIOR_HEIGHT_M, GROUND_PRIOR_SLOPE, GROUND_PRIOR_SLOPE]) ** 2
-    )
+    prior = np.diag(GROUND_NOISE_M**2 / np.array([GROUND_PRIOR_HEIGHT_M, GROUND_PRIOR_SLOPE, GROUND_PRIOR_SLOPE]) ** 2)
     solution = np.zeros(3)
     for _ in range(20):
         residual = near[:, 2] - design @ solution

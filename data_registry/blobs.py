@@ -1,0 +1,155 @@
+"""Blobs: immutable content under its sha256, on any file system that fsspec knows.
+
+A blob is written whole or not at all: to a temporary name, flushed to disk, renamed. Every read is checked against the
+name, so that a flipped bit is an error and never a picture.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import fsspec
+
+from data_registry import identity
+
+_NAME: Final = re.compile(r"^[0-9a-f]{64}$")
+
+
+class StorageFullError(OSError):
+    """The disk or quota under the store or the releases is full."""
+
+    def __init__(self, where: str, needed: int | None = None) -> None:
+        """Say where there is no room, and for how many bytes, when known."""
+        size = f" for {needed} bytes" if needed is not None else ""
+        super().__init__(
+            errno.ENOSPC,
+            f"no room{size} at {where}: free some space (`exceptiondrive store gc` drops what nothing refers to) and run"
+            " the same command again; finished items are kept",
+        )
+
+
+class BlobMissingError(LookupError):
+    """The ledger or a release refers to a blob that is not in the store."""
+
+
+class BlobCorruptError(ValueError):
+    """A blob's content does not match its name."""
+
+
+class Blobs:
+    """Content-addressed store under one fsspec URL; local paths need no scheme."""
+
+    def __init__(self, url: str) -> None:
+        """Open the store; folders appear with the first blob."""
+        self.url = url
+        filesystem, root = fsspec.url_to_fs(url)  # pyright: ignore[reportUnknownMemberType]
+        self._fs: Any = filesystem
+        self._root: str = str(root).rstrip("/")
+        self._local = "file" in _protocols(self._fs)
+
+    def path(self, digest: identity.Digest) -> str:
+        """Return where a blob lies: `<root>/<first two digits>/<digest>`."""
+        if not _NAME.match(digest):
+            raise BlobMissingError(f"{digest!r} is not the name of a blob: it needs 64 hexadecimal digits")
+        return f"{self._root}/{digest[:2]}/{digest}"
+
+    def put(self, content: bytes) -> identity.Digest:
+        """Store content and return its digest; content that is there already is left alone.
+
+        Raises:
+            StorageFullError: no room.
+        """
+        digest = identity.sha256(content)
+        path = self.path(digest)
+        if self.has(digest):
+            return digest
+        if self._local:
+            write_atomically(Path(path), content)
+        else:
+            self._fs.pipe_file(path, content)
+        return digest
+
+    def has(self, digest: identity.Digest) -> bool:
+        """Tell whether a blob is there."""
+        return bool(self._fs.exists(self.path(digest)))
+
+    def get(self, digest: identity.Digest) -> bytes:
+        """Return a blob's content.
+
+        Raises:
+            BlobMissingError: no such blob.
+            BlobCorruptError: the content's digest differs.
+        """
+        path = self.path(digest)
+        try:
+            content = bytes(self._fs.cat_file(path))
+        except FileNotFoundError as error:
+            raise BlobMissingError(
+                f"blob {digest} is not in {self.url}: the store is incomplete; restore it, or drop its results with"
+                " `exceptiondrive store gc --missing` and build again"
+            ) from error
+        if identity.sha256(content) != digest:
+            raise BlobCorruptError(f"{path} does not hold what its name says: delete the file and build again")
+        return content
+
+    def names(self) -> Iterator[tuple[identity.Digest, float]]:
+        """Yield each blob's digest and its age stamp (seconds since the epoch, 0 where unknown), sorted."""
+        if not self._fs.exists(self._root):
+            return
+        found: dict[str, dict[str, Any]] = self._fs.find(self._root, detail=True)
+        for path in sorted(found):
+            name = path.rsplit("/", 1)[-1]
+            if _NAME.match(name):
+                yield name, _modified(found[path])
+
+    def delete(self, digest: identity.Digest) -> None:
+        """Remove a blob; removing one that is not there is no error."""
+        if self.has(digest):
+            self._fs.rm_file(self.path(digest))
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a local file whole or not at all: temporary name, fsync, rename, fsync of the folder.
+
+    Raises:
+        StorageFullError: no room; nothing is left behind.
+    """
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            raise StorageFullError(str(path), len(content)) from error
+        raise
+
+
+def sync_folder(folder: Path) -> None:
+    """Flush a folder's entries to disk, so that a rename in it survives a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _protocols(filesystem: Any) -> tuple[str, ...]:
+    protocol = filesystem.protocol
+    return (protocol,) if isinstance(protocol, str) else tuple(protocol)
+
+
+def _modified(info: dict[str, Any]) -> float:
+    stamp = info.get("mtime", info.get("LastModified", 0.0))
+    return float(stamp.timestamp() if hasattr(stamp, "timestamp") else stamp)

@@ -1,0 +1,138 @@
+"""Component `hazards`: pairs of source and edited views, where the hazard is in metres, and how each came to be."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import polars as pl
+
+from data_registry.tables import Column, Component, TableSchema, register
+
+_TEXT: Final = pl.String
+_PAIR: Final = Column(_TEXT, "pair id: <dataset>/<scene>/<sample token>/<task>")
+
+PAIRS: Final = TableSchema(
+    "pairs",
+    ("pair_id",),
+    {
+        "pair_id": _PAIR,
+        "keyframe_id": Column(_TEXT, "keyframe id: <dataset>/<scene>/<sample token>"),
+        "dataset": Column(_TEXT, "nuscenes or streetset"),
+        "scene": Column(_TEXT, "scene name"),
+        "sample_token": Column(_TEXT, "nuScenes sample token"),
+        "timestamp_us": Column(pl.Int64, "keyframe time, Unix microseconds"),
+        "location": Column(_TEXT, "map location"),
+        "split": Column(_TEXT, "official source split: train, val, test or none"),
+        "task": Column(_TEXT, "task id"),
+        "task_version": Column(pl.Int32, "version of the task file"),
+        "family": Column(_TEXT, "task family"),
+        "subset": Column(_TEXT, "benchmark or auxiliary"),
+        "edit_digest": Column(_TEXT, "sha256 of the chosen edit candidate's payload"),
+        "seed": Column(pl.Int64, "seed of the chosen candidate"),
+        "attempt": Column(pl.Int32, "which try the chosen candidate was, from 0"),
+        "appearance": Column(_TEXT, "the hazard's look in the task file"),
+        "placement_kind": Column(_TEXT, "standing, surface, mounted or attached"),
+        "placement": Column(_TEXT, "placement as canonical JSON, ego frame at time 0, metres"),
+        "speed": Column(pl.Float64, "ego speed at time 0, m/s"),
+        "nominal_conflict": Column(_TEXT, "nominal paths that meet the region within 3 s"),
+        "required_decel": Column(pl.Float64, "m/s2 to stop in time after 0.5 s; null: no room", nullable=True),
+        "avoidable": Column(_TEXT, "stop, pass, both or none"),
+        "path_source": Column(_TEXT, "where speed and path come from"),
+        "decided_by": Column(_TEXT, "rules or human"),
+        "reason_code": Column(_TEXT, "approved, or why it is only auxiliary"),
+    },
+)
+VIEWS: Final = TableSchema(
+    "views",
+    ("pair_id", "sensor_id", "frame_offset"),
+    {
+        "pair_id": _PAIR,
+        "sensor_id": Column(_TEXT, "camera channel"),
+        "frame_offset": Column(pl.Int32, "keyframes before the keyframe, 0 or negative"),
+        "timestamp_us": Column(pl.Int64, "camera time, Unix microseconds"),
+        "width": Column(pl.Int32, "pixels"),
+        "height": Column(pl.Int32, "pixels"),
+        "is_edited": Column(pl.Boolean, "whether the edited variant differs from the source here"),
+        "source_file_sha256": Column(_TEXT, "digest of the source picture file"),
+        "source_pixels_sha256": Column(_TEXT, "digest of the decoded source pixels; null: not edited", nullable=True),
+        "edited_pixels_sha256": Column(_TEXT, "digest of the edited pixels; null: not edited", nullable=True),
+        "window_left": Column(pl.Int32, "crop that the delta covers, pixels; null: not edited", nullable=True),
+        "window_top": Column(pl.Int32, "pixels", nullable=True),
+        "window_right": Column(pl.Int32, "pixels, exclusive", nullable=True),
+        "window_bottom": Column(pl.Int32, "pixels, exclusive", nullable=True),
+        "delta": Column(_TEXT, "path of the delta PNG in the release", nullable=True),
+        "edit_mask": Column(_TEXT, "path of the edit mask PNG in the release", nullable=True),
+        "object_mask": Column(_TEXT, "path of the object mask PNG in the release", nullable=True),
+    },
+)
+REGIONS: Final = TableSchema(
+    "regions",
+    ("pair_id",),
+    {
+        "pair_id": _PAIR,
+        "kind": Column(_TEXT, "occupied, non_drivable, conflict or no_go"),
+        "clearance_m": Column(pl.Float64, "clearance that the task requires, metres"),
+        "quad": Column(
+            pl.Array(pl.Array(pl.Float64, 2), 4), "corners (x, y), ego frame at time 0, metres, counter-clockwise"
+        ),
+        "method": Column(_TEXT, "how the region was found"),
+        "centre_offset_m": Column(pl.Float64, "found against intended centre, metres", nullable=True),
+        "expected_iou": Column(pl.Float64, "found against intended region", nullable=True),
+        "area_ratio": Column(pl.Float64, "area of the quad over the area that it was drawn around"),
+    },
+)
+MEASUREMENTS: Final = TableSchema(
+    "measurements",
+    ("pair_id", "edit_digest", "check", "sensor_id"),
+    {
+        "pair_id": _PAIR,
+        "edit_digest": Column(_TEXT, "which candidate"),
+        "check": Column(_TEXT, "what was measured"),
+        "sensor_id": Column(_TEXT, "camera channel; empty: all views together"),
+        "value": Column(pl.Float64, "the value, in the check's unit; null: not applicable", nullable=True),
+        "note": Column(_TEXT, "why it is not applicable"),
+    },
+)
+DECISIONS: Final = TableSchema(
+    "decisions",
+    ("pair_id",),
+    {
+        "pair_id": _PAIR,
+        "approved": Column(pl.Boolean, "whether the pair is in the benchmark"),
+        "subset": Column(_TEXT, "benchmark, auxiliary or none"),
+        "edit_digest": Column(_TEXT, "the chosen candidate; null: none", nullable=True),
+        "reason_code": Column(_TEXT, "approved, or the first finding against it"),
+        "findings": Column(_TEXT, "all findings as canonical JSON: code, value, limit"),
+        "decided_by": Column(_TEXT, "rules or human"),
+    },
+)
+REJECTIONS: Final = TableSchema(
+    "rejections",
+    ("stage", "item_id"),
+    {
+        "stage": Column(_TEXT, "stage that ended it: source, screen, edit, ..., decide"),
+        "item_id": Column(_TEXT, "keyframe, combination or pair id"),
+        "status": Column(_TEXT, "skipped, rejected, failed_permanent or unsettled"),
+        "reason_code": Column(_TEXT, "why"),
+        "evidence": Column(_TEXT, "measured values and limits as canonical JSON, or the error's text"),
+        "scene": Column(_TEXT, "scene name"),
+        "family": Column(_TEXT, "task family; empty for keyframes"),
+        "split": Column(_TEXT, "official source split"),
+    },
+)
+LINEAGE: Final = TableSchema(
+    "lineage",
+    ("pair_id", "stage", "item_id"),
+    {
+        "pair_id": _PAIR,
+        "stage": Column(_TEXT, "stage name"),
+        "item_id": Column(_TEXT, "item of that stage: the pair, or one of its candidates"),
+        "stage_version": Column(pl.Int32, "version of the stage"),
+        "key": Column(_TEXT, "sha256 key of the outcome"),
+        "payload_sha256": Column(_TEXT, "sha256 of the outcome's payload"),
+        "backend": Column(_TEXT, "identity settings of the back end as canonical JSON"),
+    },
+)
+HAZARDS: Final = register(
+    Component("hazards", 1, (PAIRS, VIEWS, REGIONS, MEASUREMENTS, DECISIONS, REJECTIONS, LINEAGE))
+)

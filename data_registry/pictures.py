@@ -1,0 +1,70 @@
+"""Pictures as bytes and as arrays: strict decoding, deterministic encoding, digests of pixels."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image, UnidentifiedImageError
+
+Rgb = npt.NDArray[np.uint8]
+"""Shape (height, width, 3), sRGB."""
+Mask = npt.NDArray[np.uint8]
+"""Shape (height, width), 0 or 255."""
+
+LARGEST_PIXELS: Final = 64_000_000
+"""Pictures beyond this are refused before they are decoded."""
+
+
+class PictureError(ValueError):
+    """A picture cannot be decoded: truncated, corrupt, too large or not a picture."""
+
+
+def decode_rgb(content: bytes, name: str) -> Rgb:
+    """Decode a JPEG or PNG to RGB, shape (height, width, 3).
+
+    Args:
+        content: the file's bytes.
+        name: what to call the picture in an error.
+
+    Raises:
+        PictureError: the picture is truncated, corrupt, too large or of another kind.
+    """
+    return _decode(content, name, "RGB")
+
+
+def decode_mask(content: bytes, name: str) -> Mask:
+    """Decode an 8-bit mask, shape (height, width); raises PictureError also when a value is neither 0 nor 255."""
+    mask = _decode(content, name, "L")
+    if not np.isin(mask, (0, 255)).all():
+        raise PictureError(f"{name} is not a mask: it holds values other than 0 and 255")
+    return mask
+
+
+def _decode(content: bytes, name: str, mode: str) -> npt.NDArray[np.uint8]:
+    try:
+        with Image.open(io.BytesIO(content), formats=("JPEG", "PNG")) as picture:
+            if picture.width * picture.height > LARGEST_PIXELS:
+                raise PictureError(f"{name} has {picture.width}x{picture.height} pixels, more than {LARGEST_PIXELS}")
+            picture.load()
+            return np.array(picture.convert(mode), dtype=np.uint8)
+    except (OSError, UnidentifiedImageError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        if isinstance(error, PictureError):
+            raise
+        raise PictureError(f"{name} cannot be decoded ({error}): fetch the file again") from error
+
+
+def encode_png(pixels: npt.NDArray[np.uint8]) -> bytes:
+    """Encode RGB (height, width, 3) or mask (height, width) pixels as PNG; the same pixels give the same bytes."""
+    buffer = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(pixels)).save(buffer, "PNG", compress_level=6)
+    return buffer.getvalue()
+
+
+def pixels_digest(pixels: npt.NDArray[np.uint8]) -> str:
+    """Return the sha256 of shape and pixel values, independent of any file format."""
+    header = "x".join(str(size) for size in pixels.shape).encode()
+    return hashlib.sha256(header + b"\n" + np.ascontiguousarray(pixels).tobytes()).hexdigest()

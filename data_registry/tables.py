@@ -1,0 +1,135 @@
+"""Tables of a release: declared schemas, one writer, one reader, and the components that register them.
+
+A release knows no table by name. A component declares its tables here through `register`; whoever writes or checks a
+release asks for the component by name.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import polars as pl
+
+from data_registry import identity
+
+ROW_GROUP: Final = 10_000
+"""Rows in one parquet row group: part of the bytes, so never changed without a component schema bump."""
+
+
+class TableError(ValueError):
+    """Rows do not fit a table's schema, or a file does not hold what its schema says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table."""
+
+    dtype: pl.DataType | type[pl.DataType]
+    doc: str
+    """Unit, frame, meaning; goes into the card and the Croissant file."""
+    nullable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TableSchema:
+    """A table's columns in order, and the columns that make its unique, sorted key."""
+
+    name: str
+    key: tuple[str, ...]
+    columns: Mapping[str, Column] = field(hash=False)
+
+    def frame(self, rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
+        """Make the table from rows: typed, sorted by key.
+
+        Raises:
+            TableError: an unknown or missing column, a wrong type, a null where none may be, NaN, or a repeated key.
+        """
+        types = {name: column.dtype for name, column in self.columns.items()}
+        listed = list(rows)
+        for number, row in enumerate(listed):
+            if row.keys() != self.columns.keys():
+                odd = sorted(row.keys() ^ self.columns.keys())
+                raise TableError(f"table {self.name}, row {number}: missing or unknown columns {odd}")
+        try:
+            frame = pl.DataFrame(listed, schema=types, orient="row", strict=True)
+        except (pl.exceptions.PolarsError, TypeError, OverflowError) as error:
+            raise TableError(f"table {self.name}: {error}") from error
+        return self.checked(frame.sort(self.key))
+
+    def checked(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Return the frame when it fits this schema and is sorted by a unique key; raise TableError otherwise."""
+        types = {name: column.dtype for name, column in self.columns.items()}
+        if dict(frame.schema) != types or list(frame.columns) != list(types):
+            raise TableError(f"table {self.name} has columns {dict(frame.schema)}, expected {types}")
+        for name, column in self.columns.items():
+            values = frame[name]
+            if not column.nullable and values.null_count():
+                raise TableError(f"table {self.name}: column {name} has {values.null_count()} nulls")
+            if values.dtype.is_float() and not values.drop_nulls().is_finite().all():
+                raise TableError(f"table {self.name}: column {name} holds NaN or infinity")
+        keys = frame.select(self.key)
+        if keys.is_duplicated().any():
+            raise TableError(f"table {self.name}: repeated key {keys.filter(keys.is_duplicated()).row(0)}")
+        if not keys.equals(keys.sort(self.key)):
+            raise TableError(f"table {self.name} is not sorted by {', '.join(self.key)}")
+        return frame
+
+    def encode(self, frame: pl.DataFrame) -> bytes:
+        """Return the table's parquet bytes; the same rows give the same bytes."""
+        buffer = io.BytesIO()
+        self.checked(frame).write_parquet(
+            buffer, compression="zstd", compression_level=3, row_group_size=ROW_GROUP, statistics=True
+        )
+        return buffer.getvalue()
+
+    def decode(self, content: bytes, name: str) -> pl.DataFrame:
+        """Read a table's parquet bytes; raises TableError, naming the file, when they are not this table."""
+        try:
+            frame = pl.read_parquet(io.BytesIO(content))
+        except (pl.exceptions.PolarsError, OSError, ValueError) as error:
+            raise TableError(f"{name} is not a parquet file: {error}") from error
+        try:
+            return self.checked(frame)
+        except TableError as error:
+            raise TableError(f"{name}: {error}") from error
+
+    def content_digest(self, frame: pl.DataFrame) -> identity.Digest:
+        """Return the sha256 of the rows' canonical JSON: comparable across machines and library versions."""
+        return identity.digest({"columns": frame.columns, "rows": [list(row) for row in frame.iter_rows()]})
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """A part of a release with its own schema version and tables."""
+
+    name: str
+    schema_version: int
+    tables: tuple[TableSchema, ...]
+
+    def table(self, name: str) -> TableSchema:
+        """Return one table's schema; raises KeyError when the component has none such."""
+        return next(table for table in self.tables if table.name == name)
+
+
+_COMPONENTS: Final[dict[str, Component]] = {}
+
+
+def register(component: Component) -> Component:
+    """Make a component known to whoever writes or verifies releases; twice the same is no error."""
+    _COMPONENTS[component.name] = component
+    return component
+
+
+def component(name: str) -> Component:
+    """Return a registered component.
+
+    Raises:
+        TableError: no component of that name is registered.
+    """
+    if name not in _COMPONENTS:
+        known = ", ".join(sorted(_COMPONENTS)) or "none"
+        raise TableError(f"unknown release component {name!r}; known here: {known}")
+    return _COMPONENTS[name]

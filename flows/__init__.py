@@ -1,0 +1,1 @@
+"""Prefect entry points and the command line: only wiring, no computing."""

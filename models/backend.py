@@ -1,0 +1,84 @@
+"""What every back end says about itself: the settings that decide its output, and how it wants to be run."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Annotated, Literal, Protocol, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class IdentitySettings(BaseModel):
+    """Settings that decide a back end's output; every field is hashed into the keys of its outcomes.
+
+    Subclasses add their own fields. What does not decide output (device, batch size, retries) belongs in `Execution`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    backend: str
+    """Name of the back end, e.g. `rules`."""
+    revision: str
+    """Version of its behaviour or weights; a new one redoes its items."""
+
+
+class Execution(BaseModel):
+    """How a back end wants to be run; never part of an identity."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    resources: Literal["cpu", "a100"] = "cpu"
+    """Work pool whose workers can run it."""
+    scope: Literal["item", "batch", "session"] = "item"
+    """item: any number at a time, each alone; batch: up to `max_batch` in one call; session: all items of one session
+    (a scene) in order in one call, for back ends that remember."""
+    max_batch: Annotated[int, Field(ge=1)] = 1
+    max_in_flight: Annotated[int, Field(ge=1)] = 1
+    """Calls at the same time."""
+
+
+class Backend(Protocol):
+    """A context manager that is opened once per worker: weights are loaded on entry and freed on exit."""
+
+    @property
+    def identity_settings(self) -> IdentitySettings:
+        """Everything that decides the output."""
+        ...
+
+    @property
+    def execution(self) -> Execution:
+        """How to run it."""
+        ...
+
+    def __enter__(self) -> Self:
+        """Load what is needed."""
+        ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None:
+        """Free it."""
+        ...
+
+
+class LocalBackend:
+    """Base of back ends that hold nothing open."""
+
+    execution = Execution()
+
+    def __enter__(self) -> Self:
+        """Nothing to load."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None:
+        """Nothing to free."""
+
+
+class Pure(LocalBackend):
+    """The back end of stages that only compute: nothing but settings that decide the output."""
+
+    def __init__(self, identity_settings: IdentitySettings) -> None:
+        """Remember the settings."""
+        self.identity_settings = identity_settings

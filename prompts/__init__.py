@@ -1,0 +1,1 @@
+"""What is asked for: the taxonomy of hazard tasks and the templates that turn them into prompts."""

@@ -1,0 +1,266 @@
+"""The taxonomy: one YAML file a task, read strictly and checked as a whole.
+
+A task file says everything about a hazard that is not code: when it suits a keyframe, where it goes, what it looks like,
+which ground it takes, what a planner should do. The model below is the file's schema and its documentation.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from data_registry import identity
+
+SHIPPED: Final = Path(__file__).parent / "taxonomy"
+
+Family = Literal[
+    "sudden_emergence",
+    "lane_blockage",
+    "bypass_and_gap_conflict",
+    "signal_and_rule_conflict",
+    "intersection_conflict",
+    "road_surface_hazard",
+]
+Strategy = Literal["keep_path", "slow_down", "stop", "yield", "prepare_to_bypass"]
+CAUTION: Final[tuple[Strategy, ...]] = ("keep_path", "slow_down", "prepare_to_bypass", "yield", "stop")
+"""Strategies from least to most cautious."""
+
+FACTS: Final[dict[str, str]] = {
+    "speed": "ego speed at time 0, m/s",
+    "lane_width_m": "width of the ego lane at the target, metres",
+    "lane_is_drivable": "whether the target lies on drivable ground",
+    "free_length_m": "free length of the target lane ahead of the bumper, metres",
+    "target_gap_m": "gap from the bumper along the lane to the nearest point of the region, metres",
+    "occluder_gap_m": "gap along the lane between the occluding object and the hazard, metres",
+    "clear_of_objects_m": "smallest distance from the hazard to any annotated object, metres",
+    "start_distance_m": "distance from the ego body to the region at time 0, metres",
+    "views_count": "number of cameras that see the hazard",
+    "projected_height_px": "height of the hazard in its largest view, pixels",
+    "required_decel": "deceleration to stop in time after 0.5 s, m/s2",
+    "in_intersection": "whether the target lies in an intersection",
+    "on_crossing": "whether the target lies on a pedestrian crossing",
+    "is_night": "whether the scene is described as night",
+}
+"""What a task file's predicates may ask about; measured by the rule screener."""
+
+
+class TaskFileError(ValueError):
+    """Task files are wrong; the message lists every problem with its file and field."""
+
+
+class UnknownTaskError(LookupError):
+    """A task was asked for that the taxonomy does not have."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, ignored_types=(cached_property,))
+
+
+class Range(_Strict):
+    """A closed interval."""
+
+    low: float
+    high: float
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Range:
+        if self.low > self.high:
+            raise ValueError(f"low {self.low} is above high {self.high}")
+        return self
+
+
+class SizeRange(_Strict):
+    """Extent of the hazard along its own axes, metres."""
+
+    length: Range
+    width: Range
+    height: Range
+
+    @model_validator(mode="after")
+    def _positive(self) -> SizeRange:
+        if min(self.length.low, self.width.low, self.height.low) <= 0:
+            raise ValueError("sizes must be positive")
+        return self
+
+
+class Appearance(_Strict):
+    """One look of the hazard."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
+    shape: str
+    """Shape in scene3d that the compositor draws."""
+    size_m: SizeRange
+    words: str
+    """How a prompt names it, e.g. `a white box truck`."""
+
+
+class PlacementRule(_Strict):
+    """Where the hazard goes."""
+
+    kind: Literal["standing", "surface", "mounted", "attached"]
+    lane: Literal["ego", "left", "right", "kerb"]
+    """Lane of the target, relative to the ego lane and its driving direction."""
+    gap_m: Range
+    """Gap from the front bumper along the lane to the nearest point of the region, metres."""
+    heading_deg: float = 0.0
+    """Heading of the hazard relative to the lane, degrees, left positive."""
+    behind_occluder: bool = False
+    """Whether the hazard must come out from behind an annotated object."""
+
+
+class RegionRule(_Strict):
+    """Which ground the hazard takes during the horizon."""
+
+    kind: Literal["occupied", "non_drivable", "conflict", "no_go"]
+    rule: Literal["footprint", "footprint_swept", "conflict"]
+    speed: Annotated[float, Field(ge=0)] = 0.0
+    """For footprint_swept: speed along the hazard's heading, m/s."""
+    seconds: Annotated[float, Field(ge=0, le=3)] = 0.0
+    """For footprint_swept: how long it moves."""
+
+    @model_validator(mode="after")
+    def _sweeps(self) -> RegionRule:
+        if (self.rule == "footprint_swept") != (self.speed > 0 and self.seconds > 0):
+            raise ValueError("footprint_swept needs speed and seconds above 0, the other rules take none")
+        return self
+
+
+class Predicate(_Strict):
+    """A machine-checkable condition of suitability."""
+
+    fact: str
+    at_least: float | None = None
+    at_most: float | None = None
+    equals: bool | None = None
+    reason_code: Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
+    """Code under which a combination that fails it is rejected."""
+
+    @model_validator(mode="after")
+    def _known(self) -> Predicate:
+        if self.fact not in FACTS:
+            raise ValueError(f"unknown fact {self.fact!r}; known: {', '.join(sorted(FACTS))}")
+        if self.equals is None and self.at_least is None and self.at_most is None:
+            raise ValueError("needs at_least, at_most or equals")
+        return self
+
+
+class Words(_Strict):
+    """The task's words for prompts."""
+
+    hazard: str
+    """What the hazard is, for positive prompts."""
+    avoid: str
+    """What an edit must not show, for negative prompts."""
+    question: str
+    """What a reviewer is asked about the planning conflict."""
+
+
+class TaskSpec(_Strict):
+    """One task of the taxonomy, as its YAML file says it."""
+
+    schema_version: Literal[1]
+    id: Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
+    version: Annotated[int, Field(ge=1)]
+    """Raised by hand when the task changes in meaning; part of every identity."""
+    family: Family
+    title: str
+    risk: str
+    """What can go wrong, and for whom."""
+    suitable_when: Annotated[tuple[str, ...], Field(min_length=1)]
+    """Conditions in words, for VLM screeners and readers."""
+    reject_when: Annotated[tuple[str, ...], Field(min_length=1)]
+    predicates: tuple[Predicate, ...]
+    """The same conditions as far as they can be measured."""
+    appearances: Annotated[tuple[Appearance, ...], Field(min_length=1)]
+    placement: PlacementRule
+    region: RegionRule
+    required_clearance_m: Annotated[float, Field(gt=0)]
+    acceptable_strategies: Annotated[tuple[Strategy, ...], Field(min_length=1)]
+    least_cautious_acceptable: Strategy
+    words: Words
+
+    @model_validator(mode="after")
+    def _consistent(self) -> TaskSpec:
+        least = min(self.acceptable_strategies, key=CAUTION.index)
+        if self.least_cautious_acceptable != least:
+            raise ValueError(f"least_cautious_acceptable must be {least}, the least cautious of acceptable_strategies")
+        names = [appearance.name for appearance in self.appearances]
+        if len(set(names)) != len(names):
+            raise ValueError(f"appearances share a name: {names}")
+        return self
+
+    @cached_property
+    def payload_digest(self) -> identity.Digest:
+        """Sha256 of the whole task file's meaning."""
+        return identity.digest(self.model_dump(mode="json"))
+
+    def appearance(self, name: str) -> Appearance:
+        """Return one appearance; raises KeyError when the task has none of that name."""
+        for appearance in self.appearances:
+            if appearance.name == name:
+                return appearance
+        raise KeyError(f"task {self.id} has no appearance {name}")
+
+
+def load_taxonomy(folder: Path = SHIPPED) -> tuple[TaskSpec, ...]:
+    """Read every `<family>/<task>.yaml` below a folder, sorted by id.
+
+    Raises:
+        TaskFileError: any file is wrong, lies under another family or name than it says, or there is no file.
+    """
+    problems: list[str] = []
+    tasks: list[TaskSpec] = []
+    for path in sorted(folder.glob("*/*.yaml")):
+        name = f"{path.parent.name}/{path.name}"
+        try:
+            task = _read(path)
+        except (OSError, ValueError) as error:
+            problems.extend(f"{name}: {line}" for line in _lines(error))
+            continue
+        if (path.parent.name, path.stem) != (task.family, task.id):
+            problems.append(f"{name}: holds task {task.family}/{task.id}; file, folder and content must agree")
+        tasks.append(task)
+    if not tasks and not problems:
+        problems.append("no task file found; expected <family>/<task>.yaml")
+    if problems:
+        shown = problems[:10] + ([f"... and {len(problems) - 10} more"] if len(problems) > 10 else [])
+        raise TaskFileError(
+            f"{len(problems)} problems in the task files of {folder}:\n  "
+            + "\n  ".join(shown)
+            + "\nThe schema is documented in prompts/taxonomy.py; correct the files and run the command again."
+        )
+    return tuple(sorted(tasks, key=lambda task: task.id))
+
+
+def choose(tasks: tuple[TaskSpec, ...], wanted: tuple[str, ...]) -> tuple[TaskSpec, ...]:
+    """Return the wanted tasks, all when none is named.
+
+    Raises:
+        UnknownTaskError: names that the taxonomy does not have, all of them at once.
+    """
+    known = {task.id: task for task in tasks}
+    missing = sorted(set(wanted) - set(known))
+    if missing:
+        raise UnknownTaskError(f"unknown tasks: {', '.join(missing)}; the taxonomy has {', '.join(known)}")
+    return tuple(task for task in tasks if not wanted or task.id in wanted)
+
+
+def _read(path: Path) -> TaskSpec:
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"not YAML: {' '.join(str(error).split())}") from error
+    return TaskSpec.model_validate(content)
+
+
+def _lines(error: Exception) -> list[str]:
+    if isinstance(error, ValidationError):
+        return [
+            f"{'.'.join(str(part) for part in problem['loc']) or 'file'}: {problem['msg']}"
+            for problem in error.errors()
+        ]
+    return [str(error)]

@@ -1,0 +1,1 @@
+"""Whether it is good: checks on edits, sampling for audits, galleries and reports."""
