@@ -26,10 +26,10 @@ test: $(VENV)/dev.stamp ## run every test and check the coverage
 lint: $(VENV)/dev.stamp ## check style, format and the direction of imports
 	@$(RUN) -m ruff check .
 	@$(RUN) -m ruff format --check .
-	@$(VENV)/bin/lint-imports
+	@$(VENV)/bin/lint-imports --no-logo
 
 types: $(VENV)/dev.stamp ## check types, strictly
-	@$(RUN) -m pyright
+	@$(RUN) -m pyright --pythonpath $(RUN)
 
 bench: $(VENV)/dev.stamp ## run every benchmark
 	@set -e; found=; for script in benchmarks/*.py; do \
