@@ -6,7 +6,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 # Two makes in one checkout take turns at installing, where the system has flock.
 LOCK := $(if $(shell command -v flock),flock .venv.lock)
-PIP_INSTALL := $(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PIP_INSTALL := $(RUN) -m pip install -qq --disable-pip-version-check --constraint constraints.txt
 COVERED := tasks/*,data_registry/*,prompts/*
 
 .DEFAULT_GOAL := help
