@@ -8,23 +8,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from data_registry.sources.nuscenes import NuScenes
-from data_registry.sources.source import Request, Source
 from data_registry.sources.streetset import VERSION, write_streetset
-from data_registry.store import Store
-from flows.settings import Settings
-from models.backend import Pure
 from models.editors.compositor import Compositor
 from models.localizers.ground_plane import GroundPlaneLocalizer
 from models.reviewers import RuleReviewer
 from models.screeners import RuleScreener
-from prompts.taxonomy import SHIPPED, choose, load_taxonomy
-from tasks.construction import Construction
 from tasks.decide import DecideStage, load_decisions
 from tasks.edit import EditStage
 from tasks.judge import JudgeStage
 from tasks.localize import LocalizeStage
 from tasks.measure import MeasureStage
 from tasks.screen import ScreenStage
+
+from data_registry.sources.source import Request, Source
+from data_registry.store import Store
+from flows.settings import Settings
+from models.backend import Pure
+from prompts.taxonomy import SHIPPED, choose, load_taxonomy
+from tasks.construction import Construction
 
 
 @dataclass(frozen=True, slots=True)

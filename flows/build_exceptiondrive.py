@@ -21,9 +21,9 @@ from flows.settle import settle
 
 
 @flow(name="build-exceptiondrive", flow_run_name="build-{settings}")
-def build_exceptiondrive(  # noqa: PLR0913 - a deployment's parameters are its options
+def build_exceptiondrive(  # noqa: PLR0913, PLR0917 - a deployment's parameters are its options
     settings: str = "sample",
-    set: list[str] | None = None,  # noqa: A002 - the command line's --set
+    set: list[str] | None = None,
     releases: str | None = None,
     store: str | None = None,
     version: str | None = None,

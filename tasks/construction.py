@@ -78,9 +78,7 @@ def to_measure(edited: StageResults[Screened, Edit]) -> list[Edited]:
     ]
 
 
-def to_judge(
-    measured: StageResults[Edited, Measurements], located: StageResults[Edited, Region]
-) -> list[Examined]:
+def to_judge(measured: StageResults[Edited, Measurements], located: StageResults[Edited, Region]) -> list[Examined]:
     """Return every measured candidate with its region, None where none could be found."""
     regions = {entry.id: entry.record for entry in located.settled}
     return [

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-
-from data_registry.sources.source import Choice
 from models.editors.compositor import CompositorSettings
 from models.localizers.ground_plane import GroundPlaneSettings
 from models.reviewers import RuleReviewerSettings
 from models.screeners import RuleScreenerSettings
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from tasks.decide import DecideSettings
 from tasks.measure import MeasureSettings
+
+from data_registry.sources.source import Choice
 
 SHIPPED: Final = Path(__file__).parent
 
@@ -53,7 +53,9 @@ class SourceSettings(_Strict):
     @model_validator(mode="after")
     def _rooted(self) -> SourceSettings:
         if self.kind == "nuscenes" and (self.root is None or self.version is None):
-            raise ValueError("nuscenes needs root and version, e.g. --set source.root=/data --set source.version=v1.0-mini")
+            raise ValueError(
+                "nuscenes needs root and version, e.g. --set source.root=/data --set source.version=v1.0-mini"
+            )
         if (self.root is None) != (self.version is None):
             raise ValueError("root and version go together")
         return self
@@ -203,5 +205,3 @@ def _fields(path: list[str]) -> list[str]:
         if not (isinstance(model, type) and issubclass(model, BaseModel)):
             return []
     return list(model.model_fields)
-
-
