@@ -1,7 +1,7 @@
 """The command line `exceptiondrive`: build, look at, verify and materialize releases; look after the store.
 
-Importing this module is cheap: what a command needs is imported when it runs. Results go to standard output, progress and
-errors to standard error; `--json` makes results one JSON document. Exit codes stand in `flows/exits.py`.
+Importing this module is cheap: what a command needs is imported when it runs. Results go to standard output, progress
+and errors to standard error; `--json` makes results one JSON document. Exit codes stand in `flows/exits.py`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ReleasePath = Annotated[
 
 
 @app.command()
-def build(  # noqa: PLR0913 - one parameter an option
+def build(  # noqa: PLR0913, PLR0917 - one parameter an option
     settings: Annotated[str, typer.Argument(help="A settings file, or `sample` or `nuscenes`.")] = "sample",
     set_: Annotated[list[str] | None, typer.Option("--set", help="Override a setting, key.path=value.")] = None,
     releases: Annotated[str | None, typer.Option(help="Folder to publish into. [default: releases]")] = None,
@@ -77,7 +77,7 @@ def verify(
 
 
 @app.command()
-def materialize(
+def materialize(  # noqa: PLR0913, PLR0917 - one parameter an option
     release: ReleasePath,
     out: Annotated[Path, typer.Argument(help="Folder to write the edited pictures into.")],
     settings: Annotated[str, typer.Option(help="Settings that name the source logs.")] = "sample",

@@ -1,6 +1,7 @@
 """Settings of a build: a file or a shipped name, overrides, strict reading, every problem at once.
 
-What decides output sits in the stages' identity settings; everything else (where, how many, how long) never enters a key.
+What decides output sits in the stages' identity settings; everything else (where, how many, how long) never enters a
+key.
 """
 
 from __future__ import annotations
