@@ -1,0 +1,1 @@
+"""Entry points: what runs where, and what it shows."""
