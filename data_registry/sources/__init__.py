@@ -1,0 +1,1 @@
+"""The logs that keyframes are read from: nuScenes roots, and the embedded synthetic ones."""
