@@ -257,7 +257,7 @@ def ground_polygon(polygon: Any, height_at: HeightAt, colour: Colour) -> Mesh:
     Raises:
         GeometryError: the polygon is invalid.
     """
-    area = polygon if isinstance(polygon, shapely.Geometry) else shapely.Polygon(np.asarray(polygon))
+    area: Any = polygon if isinstance(polygon, shapely.Geometry) else shapely.Polygon(np.asarray(polygon))
     if not area.is_valid:
         raise GeometryError(f"ground polygon is invalid ({shapely.is_valid_reason(area)}): {area.wkt[:200]}")
     pieces = [part for part in shapely.get_parts(area) if part.geom_type == "Polygon" and part.area > 0]
@@ -292,8 +292,8 @@ RIM_M: Final = 0.012
 def pothole(polygon: Array, height_at: HeightAt) -> Mesh:
     """Return a collapsed patch of road inside a plan polygon (K, 2) that is star-shaped about its centroid.
 
-    The outline is uneven, the same for the same polygon, and never leaves the polygon: a crumbled rim, a dark broken edge
-    and a rough floor slightly below the road.
+    The outline is uneven, the same for the same polygon, and never leaves the polygon: a crumbled rim, a dark broken
+    edge and a rough floor slightly below the road.
     """
     spokes = 48
     area = shapely.Polygon(np.asarray(polygon))

@@ -1,8 +1,8 @@
 """The street itself, pixel by pixel: sky, house fronts, road, pavements, kerbs and markings.
 
-The street is a box without a lid: every viewing ray meets one wall or the floor, so its surfaces are drawn where the rays
-meet their planes, in world coordinates and averaged over what a pixel covers. Only things that stand in it are meshes.
-All arrays are float32 and flat; the camera and the planes are in the street frame.
+The street is a box without a lid: every viewing ray meets one wall or the floor, so its surfaces are drawn where the
+rays meet their planes, in world coordinates and averaged over what a pixel covers. Only things that stand in it are
+meshes. All arrays are float32 and flat, colours (3, N); the camera and the planes are in the street frame.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from data_registry.sources.streetset.layout import (
     WALL_LEFT,
     WALL_RIGHT,
 )
-from data_registry.sources.streetset.noise import Single, band, clouds, texture
+from data_registry.sources.streetset.noise import Single, band, clouds, rgb, texture
 
 Index = npt.NDArray[np.int64]
 
-HAZE: Final = np.array((0.66, 0.74, 0.84), dtype=np.float32)
+HAZE: Final = rgb(0.66, 0.74, 0.84)
 HAZE_M: Final = 700.0
-ZENITH: Final = np.array((0.13, 0.30, 0.66), dtype=np.float32)
-HORIZON: Final = np.array((0.62, 0.74, 0.88), dtype=np.float32)
-CLOUD: Final = np.array((0.92, 0.93, 0.95), dtype=np.float32)
-ASPHALT: Final = np.array((0.118, 0.116, 0.113), dtype=np.float32)
-SLAB: Final = np.array((0.30, 0.285, 0.26), dtype=np.float32)
-GRANITE: Final = np.array((0.36, 0.35, 0.34), dtype=np.float32)
-PAINT: Final = np.array((0.62, 0.61, 0.58), dtype=np.float32)
+ZENITH: Final = rgb(0.13, 0.30, 0.66)
+HORIZON: Final = rgb(0.62, 0.74, 0.88)
+CLOUD: Final = rgb(0.92, 0.93, 0.95)
+ASPHALT: Final = rgb(0.118, 0.116, 0.113)
+SLAB: Final = rgb(0.30, 0.285, 0.26)
+GRANITE: Final = rgb(0.36, 0.35, 0.34)
+PAINT: Final = rgb(0.62, 0.61, 0.58)
 LOWEST_ROOF: Final = 8.0
-SUN: Final = STREET_LIGHT.sun.astype(np.float32)
-SKY: Final = STREET_LIGHT.ambient.astype(np.float32)
+SUN: Final = rgb(*STREET_LIGHT.sun.tolist())
+SKY: Final = rgb(*STREET_LIGHT.ambient.tolist())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,27 +79,25 @@ def view_of(camera: PinholeCamera) -> View:
     inverse = np.linalg.inv(camera.intrinsics)
     column, row, origin = (turn @ inverse).T
     u, v = np.arange(camera.width), np.arange(camera.height)
-    directions = [
-        (origin[k] + u[None, :] * column[k] + v[:, None] * row[k]).astype(np.float32).ravel() for k in range(3)
-    ]
+    directions = [(origin[k] + u * column[k] + v.reshape(-1, 1) * row[k]).astype(np.float32).ravel() for k in range(3)]
     return View(camera.position, (directions[0], directions[1], directions[2]), column, row)
 
 
 def draw(camera: PinholeCamera, shadows: Shadows) -> Single:
-    """Return the empty street (H, W, 3) in linear light as a camera sees it."""
+    """Return the empty street (3, H, W) in linear light as a camera sees it."""
     view = view_of(camera)
     wall, depth = _nearest_wall(view)
     height = np.float32(view.position[2]) + depth * view.directions[2]
-    picture = np.empty((camera.width * camera.height, 3), dtype=np.float32)
+    picture = np.empty((3, camera.width * camera.height), dtype=np.float32)
     floor = height < PAVEMENT_Z
     high = np.flatnonzero(height > LOWEST_ROOF)
-    picture[high] = _sky(view, high)
+    picture[:, high] = _sky(view, high)
     for number, plane in enumerate(WALLS):
         here = np.flatnonzero((wall == number) & ~floor & (height < 18.0))
         if len(here):
             _draw_wall(picture, view, plane, here, depth[here])
     _draw_floor(picture, view, np.flatnonzero(floor), shadows)
-    return picture.reshape(camera.height, camera.width, 3)
+    return picture.reshape(3, camera.height, camera.width)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +124,7 @@ def _nearest_wall(view: View) -> tuple[npt.NDArray[np.int8], Single]:
     for axis, low, high in ((1, WALL_RIGHT, WALL_LEFT), (0, STREET_START, STREET_END)):
         direction, start = view.directions[axis], view.position[axis]
         safe = np.where(np.abs(direction) < 1e-7, np.float32(1e-7), direction)
-        depths.append(np.where(safe < 0, np.float32(low - start), np.float32(high - start)) / safe)
+        depths.append((np.where(safe < 0, low - start, high - start) / safe).astype(np.float32))
     side, end = depths
     right, ahead = view.directions[1] < 0, view.directions[0] > 0
     wall = np.where(side < end, np.where(right, 0, 1), np.where(ahead, 2, 3)).astype(np.int8)
@@ -145,18 +143,18 @@ def _sky(view: View, here: Index) -> Single:
     s, t, z = (direction[here] for direction in view.directions)
     length = np.sqrt(s * s + t * t + z * z)
     up = np.maximum(z / length, 0.02)
-    colour = ZENITH + (HORIZON - ZENITH) * np.exp(-3.2 * up)[:, None]
+    colour = ZENITH + (HORIZON - ZENITH) * np.exp(-3.2 * up)
     towards = (s * STREET_LIGHT.direction[0] + t * STREET_LIGHT.direction[1] + z * STREET_LIGHT.direction[2]) / length
     glow = np.maximum(towards, 0).astype(np.float32) ** 16
     x, y = s / length / up, t / length / up
     cloud = clouds(x, y, 22.0) + 0.45 * clouds(x + 5, y * 1.4, 7.0)
     share = np.clip(cloud * 1.1 - 0.15, 0, 0.85) * np.clip(up * 5, 0, 1)
-    colour += (CLOUD - colour) * share[:, None]
-    return colour + glow[:, None] * np.array((0.5, 0.45, 0.35), dtype=np.float32)
+    colour += (CLOUD - colour) * share
+    return colour + glow * rgb(0.5, 0.45, 0.35)
 
 
 def _hazed(colour: Single, distance: Single) -> Single:
-    return colour + (HAZE - colour) * (1 - np.exp(-distance / np.float32(HAZE_M)))[:, None]
+    return colour + (HAZE - colour) * (1 - np.exp(-distance / np.float32(HAZE_M)))
 
 
 def _draw_wall(picture: Single, view: View, wall: Wall, here: Index, depth: Single) -> None:
@@ -173,13 +171,13 @@ def _draw_wall(picture: Single, view: View, wall: Wall, here: Index, depth: Sing
     )
     shine = max(0.0, wall.facing * float(STREET_LIGHT.direction[wall.axis]))
     occluded = np.exp(-(patch.height - PAVEMENT_Z) / 1.2)
-    ambient = SKY_SHARE_LEVEL * (1 - 0.35 * occluded)[:, None] * SKY
+    ambient = SKY_SHARE_LEVEL * (1 - 0.35 * occluded) * SKY
     colour = facades.reflectance(houses, patch, shine > 0) * (ambient + np.float32(1.6 * shine) * SUN)
     colour = _hazed(colour, depth[seen])
-    share = cover[seen, None]
+    share = cover[seen]
     place = here[seen]
-    behind = np.where(patch.height[:, None] > LOWEST_ROOF, picture[place], 0)
-    picture[place] = colour * share + behind * (1 - share)
+    behind = np.where(patch.height > LOWEST_ROOF, picture[:, place], 0)
+    picture[:, place] = colour * share + behind * (1 - share)
 
 
 def wall_shadow(s: Single, t: Single, height: float) -> Single:
@@ -205,8 +203,8 @@ def _draw_floor(picture: Single, view: View, here: Index, shadows: Shadows) -> N
         place, spot = here[part], patch.part(part)
         sun = wall_shadow(spot.s, spot.t, height) * (1 - shadows.sun.ravel()[place].astype(np.float32))
         sky = 1 - shadows.sky.ravel()[place].astype(np.float32)
-        light = (sun * np.float32(STREET_LIGHT.direction[2]))[:, None] * SUN + sky[:, None] * SKY
-        picture[place] = _hazed(colour_of(spot) * light, spot.depth)
+        light = (sun * np.float32(STREET_LIGHT.direction[2])) * SUN + sky * SKY
+        picture[:, place] = _hazed(colour_of(spot) * light, spot.depth)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -239,13 +237,13 @@ def _road(spot: Floor) -> Single:
         tone = tone - 0.07 * np.exp(-(((spot.t - track) / 0.24) ** 2))
     gutter = np.minimum(spot.t - KERB_RIGHT, KERB_LEFT - spot.t)
     tone *= 1 - 0.25 * np.exp(-gutter / 0.18)
-    colour = ASPHALT * tone[:, None]
+    colour = ASPHALT * tone
     seams = band(np.mod(spot.s + 3.0, 47.0), 0.0, 0.035, spot.reach_s) + band(
         np.abs(spot.t - 0.9), -1, 0.012, spot.reach_t
     )
-    colour *= (1 - 0.45 * np.minimum(seams, 1))[:, None]
+    colour *= 1 - 0.45 * np.minimum(seams, 1)
     worn = np.clip(0.86 + 0.35 * fine, 0.3, 1.0) * markings(spot.s, spot.t, spot.reach_s, spot.reach_t)
-    return colour + (PAINT - colour) * worn[:, None]
+    return colour + (PAINT - colour) * worn
 
 
 def markings(s: Single, t: Single, reach_s: Single, reach_t: Single) -> Single:
@@ -278,10 +276,10 @@ def _pavement(spot: Floor) -> Single:
     to_wall = np.minimum(spot.t - WALL_RIGHT, WALL_LEFT - spot.t)
     tone *= 1 - 0.35 * np.exp(-np.maximum(to_wall, 0) / 0.6)
     stone = band(to_kerb, -1.0, 0.28, spot.reach_t)
-    colour: Any = SLAB + (GRANITE - SLAB) * stone[:, None]
-    return colour * tone.astype(np.float32)[:, None]
+    colour: Any = SLAB + (GRANITE - SLAB) * stone
+    return colour * tone.astype(np.float32)
 
 
 def _kerb_face(spot: Floor) -> Single:
     stones = 1 - 0.4 * band(np.mod(spot.s, np.float32(1.0)), 0.0, 0.02, spot.reach_s)
-    return GRANITE * np.float32(0.7) * stones.astype(np.float32)[:, None]
+    return GRANITE * np.float32(0.7) * stones.astype(np.float32)

@@ -1,9 +1,9 @@
 """The street and who is on it: the one place that the tables, the map, the CAN bus and the pictures agree with.
 
-Street frame: s along the street in the ego's direction, t to the left, z up, origin on the axis of the ego's lane. Times
-are seconds relative to the keyframe. The street is straight and level, 240 m long, with right-hand traffic: pavement,
-parking bays, the ego's lane, the opposite lane, pavement. It stands turned in the map so that no frame is accidentally
-equal to another.
+Street frame: s along the street in the ego's direction, t to the left, z up, origin on the axis of the ego's lane.
+Times are seconds relative to the keyframe. The street is straight and level, 240 m long, with right-hand traffic:
+pavement, parking bays, the ego's lane, the opposite lane, pavement. It stands turned in the map so that no frame is
+accidentally equal to another.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ GLOBAL_FROM_STREET: Final = Transform(yaw_rotation(0.25), np.array([60.0, 50.0, 
 
 _SUN: Final = np.array([-0.63, 0.29, 0.72])
 STREET_LIGHT: Final = Light(
-    _SUN / float(np.linalg.norm(_SUN)), np.array([1.40, 1.30, 1.13]), np.array([0.46, 0.51, 0.59])
+    _SUN / float(np.linalg.norm(_SUN)), np.array([1.40, 1.30, 1.13]), np.array([0.50, 0.55, 0.63])
 )
 """Sun behind the ego on its left. The ego drives along s, so its frame and the street's share this direction."""
 

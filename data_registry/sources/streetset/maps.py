@@ -7,13 +7,14 @@ Line nodes lie 2 m apart because radius queries count nodes, and neighbouring la
 from __future__ import annotations
 
 import io
+import itertools
 from typing import Any, Final
 
 import numpy as np
 from PIL import Image, ImageDraw
 
 from data_registry.geometry import Array
-from data_registry.identity import METRE_STEP, quantise
+from data_registry.identity import METRE_STEP, RADIAN_STEP, quantise
 from data_registry.sources.streetset.layout import (
     BAY_EDGE,
     CENTRE_LINE,
@@ -109,7 +110,7 @@ class StreetMap:
 
     def _polygon(self, name: str, s0: float, s1: float, t0: float, t1: float) -> str:
         corners = [(s0, t0), (s1, t0), (s1, t1), (s0, t1), (s0, t0)]
-        outline = [node for a, b in zip(corners, corners[1:], strict=False) for node in self._run(a, b)[:-1]]
+        outline = [node for a, b in itertools.pairwise(corners) for node in self._run(a, b)[:-1]]
         return self._add("polygon", name, exterior_node_tokens=outline, holes=[])
 
     def _line(self, name: str, start: tuple[float, float], end: tuple[float, float]) -> str:
@@ -137,7 +138,9 @@ class StreetMap:
     def _lanes(self) -> None:
         """Add two lanes a direction, one after the other, with their paths and connections."""
         ahead = [self._lane(f"forward-{k}", s, (BAY_EDGE, CENTRE_LINE)) for k, s in enumerate(_HALVES)]
-        back = [self._lane(f"backward-{k}", s[::-1], (CENTRE_LINE, KERB_LEFT)) for k, s in enumerate(_HALVES[::-1])]
+        back = [
+            self._lane(f"backward-{k}", (s[1], s[0]), (CENTRE_LINE, KERB_LEFT)) for k, s in enumerate(_HALVES[::-1])
+        ]
         for first, second in (ahead, back):
             self.record["connectivity"][first] = {"incoming": [], "outgoing": [second]}
             self.record["connectivity"][second] = {"incoming": [first], "outgoing": []}
@@ -200,7 +203,9 @@ def _straight_path(s: tuple[float, float], t: float) -> Record:
     """Return an arcline path along the street: three arcs, the outer ones of no length."""
     ends = to_global(np.array([(s[0], t), (s[1], t)]))
     yaw = float(np.arctan2(*(ends[1] - ends[0])[::-1]))
-    start, end = ([*map(lambda value: quantise(value, METRE_STEP), point.tolist()), quantise(yaw, 9)] for point in ends)
+    start, end = (
+        [*(quantise(value, METRE_STEP) for value in point.tolist()), quantise(yaw, RADIAN_STEP)] for point in ends
+    )
     length = float(abs(s[1] - s[0]))
     return {
         "start_pose": start,

@@ -23,6 +23,11 @@ def raw_bytes(seed: int, count: int) -> npt.NDArray[np.uint8]:
     return np.random.PCG64(seed).random_raw(-(-count // 8)).astype("<u8").view(np.uint8)[:count]
 
 
+def rgb(red: float, green: float, blue: float) -> Single:
+    """Return a colour as a column (3, 1), to go with pixels (3, N): planes of colour are much faster in numpy."""
+    return np.array([[red], [green], [blue]], dtype=np.float32)
+
+
 @lru_cache(maxsize=1)
 def _levels() -> tuple[Single, npt.NDArray[np.int64]]:
     """Return all levels of the noise tile one after the other, values about -1..1, and where each starts."""

@@ -62,10 +62,11 @@ class Thing:
     shadow: Mesh
 
 
-def things(time_us: int) -> list[Thing]:
-    """Return everything that stands in the street: the actors in their order, then trees and lamp posts."""
-    moving = (actor_mesh(actor, time_us) for actor in ACTORS)
-    return [*(_thing(mesh, mesh) for mesh in moving), *_fixed_things()]
+def _things(camera: PinholeCamera, time_us: int) -> list[Thing]:
+    """Return what stands in a camera's reach: actors in their order, then trees and lamp posts."""
+    actors = (actor_mesh(actor, time_us) for actor in ACTORS)
+    moving = [_thing(mesh, mesh) for mesh in actors if _in_reach(mesh, camera)]
+    return [*moving, *(thing for thing in _fixed_things() if _in_reach(thing.mesh, camera))]
 
 
 @lru_cache(maxsize=1)
@@ -82,10 +83,10 @@ def _thing(mesh: Mesh, caster: Mesh) -> Thing:
 def picture(channel: str, time_us: int) -> npt.NDArray[np.uint8]:
     """Return what a camera records at a time, (H, W, 3) sRGB."""
     camera = street_camera(channel, time_us)
-    near = [thing for thing in things(time_us) if _in_reach(thing.mesh, camera)]
+    near = _things(camera, time_us)
     backdrop = draw(camera, _shadows(near, camera, time_us))
     front = render([thing.mesh for thing in near], camera, STREET_LIGHT)
-    light = _hazed(front) + backdrop * (1 - front.coverage.astype(np.float32))[:, :, None]
+    light = _hazed(front) + backdrop * (1 - front.coverage.astype(np.float32))
     return _quantised(srgb_from_linear(light), channel, time_us)
 
 
@@ -136,20 +137,24 @@ def _foot(actor: Actor, time_us: int, grow: float) -> Mesh:
 
 
 def _hazed(front: Rendering) -> Single:
-    result = front.rgb.astype(np.float32)
+    """Return the things' light (3, H, W), premultiplied, through the haze before them."""
+    result = np.moveaxis(front.rgb, 2, 0).astype(np.float32)
     hit = front.coverage > 0
-    share = (1 - np.exp(-front.depth[hit] / HAZE_M)).astype(np.float32)[:, None]
-    result[hit] += (HAZE * front.coverage[hit].astype(np.float32)[:, None] - result[hit]) * share
+    share = (1 - np.exp(-front.depth[hit] / HAZE_M)).astype(np.float32)
+    result[:, hit] += (HAZE * front.coverage[hit].astype(np.float32) - result[:, hit]) * share
     return result
 
 
 def _quantised(values: Single, channel: str, time_us: int) -> npt.NDArray[np.uint8]:
-    """Round to 8 bits after adding noise with a triangular distribution, one value a pixel and a weaker one a colour."""
-    height, width = values.shape[:2]
+    """Round (3, H, W) in 0..1 to (H, W, 3) bytes after adding triangular noise.
+
+    Each pixel gets one value for its brightness and a weaker one for each colour.
+    """
+    height, width = values.shape[1:]
     seed = time_us * len(CAMERAS) + sorted(CAMERAS).index(channel)
     dice = raw_bytes(seed, 5 * height * width).reshape(5, height, width).astype(np.float32)
     step = np.float32(NOISE / 104.5)  # standard deviation of the sum of two uniform bytes
     grey = (dice[0] + dice[1] - 255) * step
-    tint = (np.moveaxis(dice[2:], 0, -1) - np.float32(127.5)) * (step * np.float32(0.7))
-    noisy = values * 255 + grey[:, :, None] + tint
-    return np.clip(np.round(noisy), 0, 255).astype(np.uint8)
+    tint = (dice[2:] - np.float32(127.5)) * (step * np.float32(0.7))
+    noisy = np.clip(np.round(values * 255 + grey + tint), 0, 255).astype(np.uint8)
+    return np.ascontiguousarray(np.moveaxis(noisy, 0, 2))

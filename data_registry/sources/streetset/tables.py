@@ -1,6 +1,7 @@
 """The thirteen nuScenes tables of the one scene, as lists of records (nuScenes v1.0 schema).
 
-Every reading has its own ego pose at its own time, with the reading's token, as in real logs. Tokens are digests of names.
+Every reading has its own ego pose at its own time, with the reading's token, as in real logs. Tokens are digests of
+names.
 """
 
 from __future__ import annotations

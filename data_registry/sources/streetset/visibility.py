@@ -1,7 +1,7 @@
 """How much of each actor the six cameras see together, and how many LiDAR points it would get.
 
-Nothing is rendered for it: rays run from a camera to points spread over the actor's box, and other boxes block them. The
-LiDAR has 32 beams and 0.33 degrees between firings, so the points follow from the angles that the box spans.
+Nothing is rendered for it: rays run from a camera to points spread over the actor's box, and other boxes block them.
+The LiDAR has 32 beams and 0.33 degrees between firings, so the points follow from the angles that the box spans.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _blocked(other: Actor, time: int, viewer: Array, points: Array) -> npt.NDArr
 def _lidar_points(actor: Actor, index: int, share: float) -> int:
     time = sample_us(index)
     origin = ego_in_street(time).apply(np.array([LIDAR_TRANSLATION]))[0]
-    centre = _pose(actor, time).translation + (0.0, 0.0, actor.size[2] / 2)
+    centre = _pose(actor, time).apply(np.array([[0.0, 0.0, actor.size[2] / 2]]))[0]
     line = centre - origin
     distance = float(np.linalg.norm(line))
     bearing = float(np.arctan2(line[1], line[0])) - actor.heading

@@ -1,4 +1,4 @@
-"""Writes the log: everything into a sibling folder first, checked, then one rename, so that a root is whole or absent."""
+"""Writes the log: everything into a sibling folder first, checked, then one rename: a root is whole or absent."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -44,7 +44,7 @@ def write_streetset(root: Path) -> Path:
     finish wins.
 
     Raises:
-        StreetsetTargetError: `root` exists, is not empty and is not a streetset, or holds files that are not part of one.
+        StreetsetTargetError: `root` exists and holds files that are not part of a streetset, or is a file itself.
         StreetsetWriteError: the disk is full or refuses; nothing is left behind at `root`.
     """
     root = Path(root)
@@ -105,7 +105,7 @@ def _refuse_foreign(root: Path) -> None:
 
 
 @contextmanager
-def _staging(root: Path) -> Iterator[Path]:
+def _staging(root: Path) -> Generator[Path]:
     folder = Path(tempfile.mkdtemp(prefix=f".{root.name}.", dir=root.parent))
     try:
         yield folder
