@@ -120,11 +120,12 @@ def _chains(lanes: dict[str, Lane]) -> Iterator[tuple[str, ...]]:
     given = 0
     while open_chains and given < MOST_CHAINS:
         chain = open_chains.pop(0)
-        after = [token for token in lanes[chain[-1]].successors if token in lanes and token not in chain]
-        if not after or len(chain) >= 6 or _ahead(lanes[chain[-1]]) > REACH_M:
+        last = list(chain)[-1]
+        after = [token for token in lanes[last].successors if token in lanes and token not in chain]
+        if not after or len(chain) >= 6 or _ahead(lanes[last]) > REACH_M:
             given += 1
             yield chain
-        open_chains.extend((*chain, token) for token in after if len(chain) < 6 and _ahead(lanes[chain[-1]]) <= REACH_M)
+        open_chains.extend((*chain, token) for token in after if len(chain) < 6 and _ahead(lanes[last]) <= REACH_M)
 
 
 def _ahead(lane: Lane) -> float:
