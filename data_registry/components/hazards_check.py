@@ -113,7 +113,10 @@ def _check_view(row: dict[str, Any]) -> Iterator[tuple[str, str]]:
     name = f"{row['pair_id']} {row['sensor_id']} {row['frame_offset']}"
     given = [column for column in _EDITED_ONLY if row[column] is not None]
     if len(given) != (len(_EDITED_ONLY) if row["is_edited"] else 0):
-        yield "tables/views.parquet", f"{name}: an edited view needs {', '.join(_EDITED_ONLY)}, another has none of them"
+        yield (
+            "tables/views.parquet",
+            f"{name}: an edited view needs {', '.join(_EDITED_ONLY)}, another has none of them",
+        )
     elif row["is_edited"]:
         left, top, right, bottom = _window(row)
         if not (0 <= left < right <= row["width"] and 0 <= top < bottom <= row["height"]):
