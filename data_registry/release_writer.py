@@ -15,7 +15,7 @@ import re
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,7 +84,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class Published:
     """A release that is on disk."""
 
     path: Path
@@ -95,7 +95,7 @@ class Written:
     """Whether the version held exactly this content already."""
 
 
-def write_release(draft: Draft, releases: Path) -> Written:
+def write_release(draft: Draft, releases: Path) -> Published:
     """Write a release whole, or leave what was there.
 
     Raises:
@@ -118,11 +118,11 @@ def write_release(draft: Draft, releases: Path) -> Written:
                 was_there = _put_in_place(home, draft.version, staging, digest)
         finally:
             shutil.rmtree(staging, ignore_errors=True)
-    return Written(home / draft.version, digest, manifest, was_there)
+    return Published(home / draft.version, digest, manifest, was_there)
 
 
 @contextmanager
-def _storage_errors(home: Path) -> Iterator[None]:
+def _storage_errors(home: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:
@@ -191,7 +191,7 @@ def _flush(target: Path, content: bytes) -> None:
 
 
 @contextmanager
-def _locked(home: Path) -> Iterator[None]:
+def _locked(home: Path) -> Generator[None]:
     """Hold the one lock of a release's versions; it goes with its process, however that ends."""
     with (home / ".lock").open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
