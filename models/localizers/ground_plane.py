@@ -3,7 +3,8 @@
 A standing hazard is seen as two edges and a contact: the bearings of its outermost columns, and the distance at which
 its lowest pixels meet the ground. The rectangle that explains these best, over all views, is its footprint. The task's
 size range is the prior for what no view shows (a front view does not show depth), the placement's heading is taken as
-given. Edges and contacts that the picture's border or a nearer annotated object hides are left out. A surface hazard is seen whole: its pixels on the ground, from all views together, are its footprint.
+given. Edges and contacts that the picture's border or a nearer annotated object hides are left out. A surface hazard is
+seen whole: its pixels on the ground, from all views together, are its footprint.
 """
 
 from __future__ import annotations
