@@ -17,9 +17,9 @@ import numpy.typing as npt
 import shapely
 from scipy import ndimage
 
-from data_registry import identity, projection
+from data_registry import identity, silhouettes
 from data_registry.pictures import Rgb
-from data_registry.projection import Pixels
+from data_registry.silhouettes import Pixels
 from data_registry.records import Measurement
 from qa_audit import evidence
 from qa_audit.evidence import PairSubject, ViewSubject
@@ -110,7 +110,7 @@ def truncated_fraction(view: ViewSubject) -> Reading:
     outline = view.expected.outline
     if outline.is_empty:
         return Reading(1.0)
-    inside = shapely.intersection(outline, projection.frame(view.expected.camera))
+    inside = shapely.intersection(outline, silhouettes.frame(view.expected.camera))
     return Reading(float(np.clip(1.0 - inside.area / outline.area, 0.0, 1.0)))
 
 
@@ -125,7 +125,7 @@ def mask_iou_expected(view: ViewSubject) -> Reading:
 
 def height_ratio(view: ViewSubject) -> Reading:
     """Return the hazard's height in rows over the height that its placement should have, as far as it is seen."""
-    found = evidence.height_px(projection.main_parts(view.pixels.object_mask))
+    found = evidence.height_px(silhouettes.main_parts(view.pixels.object_mask))
     if not found:
         return Reading(None, "the hazard is not seen")
     if view.expected.visible_share < LEAST_VISIBLE_SHARE:

@@ -10,12 +10,12 @@ from typing import Final
 import numpy as np
 import shapely
 
-from data_registry import edits, projection
+from data_registry import edits, silhouettes
 from data_registry.blobs import Blobs
 from data_registry.cameras import pinhole
 from data_registry.geometry import Array, GroundPlane, PinholeCamera
 from data_registry.pictures import Rgb, decode_rgb
-from data_registry.projection import Pixels
+from data_registry.silhouettes import Pixels
 from data_registry.records import Keyframe, Placement, ViewEdit
 
 BELOW_PX: Final = 2
@@ -65,7 +65,7 @@ class Expectation:
     @cached_property
     def visible(self) -> Pixels:
         """Pixels (height, width) where the placement should be seen."""
-        return projection.fill(self.camera, [self.outline]) & ~self.hidden
+        return silhouettes.fill(self.camera, [self.outline]) & ~self.hidden
 
     @cached_property
     def visible_share(self) -> float:
@@ -102,8 +102,8 @@ def subject(
     Raises:
         KeyError: the keyframe has no camera of a view's name.
     """
-    footprint = projection.placement_footprint(placement)
-    points = projection.placement_points(placement, keyframe.ground)
+    footprint = silhouettes.placement_footprint(placement)
+    points = silhouettes.placement_points(placement, keyframe.ground)
     subjects = [
         ViewSubject(
             placement, footprint, keyframe.ground, pixels, _expect(keyframe, pixels.sensor_id, points, footprint)
@@ -115,9 +115,9 @@ def subject(
 
 def _expect(keyframe: Keyframe, sensor_id: str, points: Array, footprint: shapely.Polygon) -> Expectation:
     camera = pinhole(keyframe, keyframe.view(sensor_id))
-    hull = projection.outline(camera, points)
-    around = projection.outlines_before(camera, footprint, hull, keyframe.annotations)
-    return Expectation(camera, hull, projection.fill(camera, around))
+    hull = silhouettes.outline(camera, points)
+    around = silhouettes.outlines_before(camera, footprint, hull, keyframe.annotations)
+    return Expectation(camera, hull, silhouettes.fill(camera, around))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,7 +139,7 @@ def contact(view: ViewSubject) -> Spot | str:
     The placed spot is where the placement's footprint begins along the same bearing, or its nearest point when the
     bearing misses it.
     """
-    mask = projection.main_parts(view.pixels.object_mask)
+    mask = silhouettes.main_parts(view.pixels.object_mask)
     if not mask.any():
         return "the hazard is not seen"
     row = int(np.flatnonzero(mask.any(axis=1))[-1])
@@ -158,7 +158,7 @@ def contact(view: ViewSubject) -> Spot | str:
 
 def _begin(eye: Array, found: Array, footprint: shapely.Polygon) -> Array:
     direction = (found - eye) / np.linalg.norm(found - eye)
-    reach = projection.first_meeting(eye, direction, footprint)
+    reach = silhouettes.first_meeting(eye, direction, footprint)
     if reach is not None:
         return eye + direction * reach
     return np.asarray(shapely.shortest_line(footprint, shapely.Point(found)).coords[0])
@@ -167,7 +167,7 @@ def _begin(eye: Array, found: Array, footprint: shapely.Polygon) -> Array:
 def patch(view: ViewSubject) -> Spot | str:
     """Return the centres on the ground of what is seen of a surface hazard, found and placed, or why not."""
     centres: list[Array] = []
-    for mask, what in ((projection.main_parts(view.pixels.object_mask), "found"), (view.expected.visible, "expected")):
+    for mask, what in ((silhouettes.main_parts(view.pixels.object_mask), "found"), (view.expected.visible, "expected")):
         rows, columns = np.nonzero(mask)
         camera = view.expected.camera
         rays = camera.rays(np.column_stack([columns, rows]).astype(np.float64))

@@ -17,10 +17,10 @@ import numpy as np
 import shapely
 from scipy import optimize
 
-from data_registry import identity, projection
+from data_registry import identity, silhouettes
 from data_registry.cameras import pinhole
 from data_registry.geometry import Array, GeometryError, PinholeCamera, convex_quad, rectangle
-from data_registry.projection import Pixels
+from data_registry.silhouettes import Pixels
 from data_registry.records import Keyframe, LocalizationEvidence, Quad, Region, Screening
 from models.backend import IdentitySettings, LocalBackend
 from models.localizers.localizer import LocalizeRequest, RegionNotFoundError, SeenHazard
@@ -110,7 +110,7 @@ class GroundPlaneLocalizer(LocalBackend):
 
     def _sight(self, keyframe: Keyframe, view: SeenHazard, camera: PinholeCamera) -> _Sight | None:
         """Return what a view says, None when it does not show the hazard."""
-        mask = projection.main_parts(view.object_mask)
+        mask = silhouettes.main_parts(view.object_mask)
         if not mask.any():
             return None
         direction, reach = self._contact(keyframe, camera, mask)
@@ -209,7 +209,7 @@ def _before(keyframe: Keyframe, camera: PinholeCamera, limit_m: float) -> Pixels
     """Return the pixels of annotated objects that begin nearer than a distance on the ground."""
     eye = shapely.Point(camera.position[:2])
     near = [note for note in keyframe.annotations if eye.distance(shapely.Polygon(note.box.footprint())) < limit_m]
-    return projection.fill(camera, [projection.outline(camera, note.box.corners()) for note in near])
+    return silhouettes.fill(camera, [silhouettes.outline(camera, note.box.corners()) for note in near])
 
 
 def _behind_objects(keyframe: Keyframe, camera: PinholeCamera, ground: Array, reach: Array) -> Any:
@@ -236,7 +236,7 @@ def _contact_miss(sight: _Sight, box: Array) -> Array:
     shape = shapely.Polygon(box)
     lines = shapely.linestrings(
         np.stack(
-            [np.broadcast_to(sight.eye, sight.contact.shape), sight.eye + sight.contact * projection.FAR_M], axis=1
+            [np.broadcast_to(sight.eye, sight.contact.shape), sight.eye + sight.contact * silhouettes.FAR_M], axis=1
         )
     )
     meeting = shapely.intersection(lines, shape)
@@ -260,7 +260,7 @@ def _on_ground(
     points: list[Array] = []
     sensors: list[str] = []
     for view, camera in views:
-        rows, columns = np.nonzero(projection.main_parts(view.object_mask))
+        rows, columns = np.nonzero(silhouettes.main_parts(view.object_mask))
         corners = np.concatenate(
             [np.column_stack([columns + dx, rows + dy]) for dx in (-0.5, 0.5) for dy in (-0.5, 0.5)]
         )
