@@ -1,9 +1,9 @@
 """A z-buffer renderer in numpy: triangles become spans of samples, spans become samples, the nearest sample wins.
 
-No Python loop runs over triangles or rows: all triangles of a chunk are cut into row spans at once, so the cost follows the
-number of samples covered. Each shared edge is intersected with a row by the same arithmetic on both sides, and spans are
-half open, so neighbouring faces neither overlap nor leave a crack. All positions are absolute picture coordinates: a
-window gives exactly the crop of the whole picture. Ties in depth go to the earlier face.
+No Python loop runs over triangles or rows: all triangles of a chunk are cut into row spans at once, so the cost follows
+the number of samples covered. Each shared edge is intersected with a row by the same arithmetic on both sides, and
+spans are half open, so neighbouring faces neither overlap nor leave a crack. All positions are absolute picture coordinates:
+a window gives exactly the crop of the whole picture. Ties in depth go to the earlier face.
 """
 
 from __future__ import annotations
@@ -291,7 +291,7 @@ def shadow_polygon(mesh: Mesh, light: Light, ground: GroundPlane) -> Any:
     fallen = mesh.vertices - (np.maximum(height, 0.0) / climb)[:, None] * light.direction
     labels = _part_labels(mesh)
     used = np.unique(mesh.faces)
-    hulls = [
+    hulls: list[Any] = [
         shapely.convex_hull(shapely.multipoints(fallen[used[labels[used] == label], :2]))
         for label in np.unique(labels[used])
         if height[used[labels[used] == label]].max() > 0

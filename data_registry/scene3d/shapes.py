@@ -257,7 +257,7 @@ def ground_polygon(polygon: Any, height_at: HeightAt, colour: Colour) -> Mesh:
     Raises:
         GeometryError: the polygon is invalid.
     """
-    area = polygon if isinstance(polygon, shapely.Geometry) else shapely.Polygon(np.asarray(polygon))
+    area: Any = polygon if isinstance(polygon, shapely.Geometry) else shapely.Polygon(np.asarray(polygon))
     if not area.is_valid:
         raise GeometryError(f"ground polygon is invalid ({shapely.is_valid_reason(area)}): {area.wkt[:200]}")
     pieces = [part for part in shapely.get_parts(area) if part.geom_type == "Polygon" and part.area > 0]
@@ -271,15 +271,16 @@ def ground_polygon(polygon: Any, height_at: HeightAt, colour: Colour) -> Mesh:
 
 def _triangulated(polygon: Any) -> list[Array]:
     """Cut a polygon into triangles (3, 2): the Delaunay triangles of its corners, cut at its outline."""
-    result: list[Array] = []
-    for triangle in shapely.get_parts(shapely.delaunay_triangles(polygon)):
-        if polygon.contains(triangle):
-            result.append(np.asarray(triangle.exterior.coords)[:3])
-            continue
-        for piece in shapely.get_parts(polygon.intersection(triangle)):
-            if piece.geom_type == "Polygon" and piece.area > 1e-12:
-                hull = np.asarray(piece.exterior.coords)[:-1]
-                result += [hull[[0, index, index + 1]] for index in range(1, len(hull) - 1)]
+    shapely.prepare(polygon)
+    triangles = shapely.get_parts(shapely.delaunay_triangles(polygon))
+    inside = shapely.covers(polygon, triangles)
+    across = triangles[~inside & shapely.intersects(polygon, triangles)]
+    result = [np.asarray(shapely.get_coordinates(triangles[inside])).reshape(-1, 4, 2)[:, :3].reshape(-1, 2)]
+    for piece in shapely.get_parts(shapely.intersection(polygon, across)):
+        # Convex: a Delaunay triangle has no corner of the outline inside it, so only whole chords cut it.
+        if piece.geom_type == "Polygon" and piece.area > 1e-12:
+            hull = np.asarray(piece.exterior.coords)[:-1]
+            result += [hull[[0, index, index + 1]] for index in range(1, len(hull) - 1)]
     return result
 
 
@@ -291,8 +292,8 @@ RIM_M: Final = 0.012
 def pothole(polygon: Array, height_at: HeightAt) -> Mesh:
     """Return a collapsed patch of road inside a plan polygon (K, 2) that is star-shaped about its centroid.
 
-    The outline is uneven, the same for the same polygon, and never leaves the polygon: a crumbled rim, a dark broken edge
-    and a rough floor slightly below the road.
+    The outline is uneven, the same for the same polygon, and never leaves the polygon: a crumbled rim, a dark broken
+    edge and a rough floor slightly below the road.
     """
     spokes = 48
     area = shapely.Polygon(np.asarray(polygon))

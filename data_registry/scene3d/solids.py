@@ -70,12 +70,11 @@ def ellipsoid(centre: Point, radii: Point, colour: Colour, detail: int = 8) -> M
     """Return an ellipsoid of detail x detail/2 patches, its poles up and down."""
     turn = np.arange(detail) * (2 * np.pi / detail)
     tilts = np.linspace(-np.pi / 2, np.pi / 2, detail // 2 + 1)
-    rings = [
-        np.asarray(centre)
-        + np.asarray(radii)
-        * np.column_stack([np.cos(tilt) * np.cos(turn), np.cos(tilt) * np.sin(turn), np.full(detail, np.sin(tilt))])
-        for tilt in tilts
-    ]
+    circle = np.column_stack([np.cos(turn), np.sin(turn)])
+    rings: list[Array] = []
+    for tilt in tilts.tolist():
+        ring = np.column_stack([np.cos(tilt) * circle, np.full(detail, np.sin(tilt))])
+        rings.append(ring * np.array(radii) + np.array(centre))
     return loft(rings, colour)
 
 
