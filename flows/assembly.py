@@ -13,7 +13,8 @@ from models.editors.compositor import Compositor
 from models.localizers.ground_plane import GroundPlaneLocalizer
 from models.reviewers import RuleReviewer
 from models.screeners import RuleScreener
-from tasks.decide import DecideStage, load_decisions
+from tasks.decide import DecideStage
+from tasks.decisions import load_decisions
 from tasks.edit import EditStage
 from tasks.judge import JudgeStage
 from tasks.localize import LocalizeStage
@@ -23,7 +24,6 @@ from tasks.screen import ScreenStage
 from data_registry.sources.source import Request, Source
 from data_registry.store import Store
 from flows.settings import Settings
-from models.backend import Pure
 from prompts.taxonomy import SHIPPED, choose, load_taxonomy
 from tasks.construction import Construction
 
@@ -83,7 +83,7 @@ def _stages(settings: Settings, source: Source, store: Store) -> dict[str, objec
     return {
         "screen": ScreenStage(RuleScreener(settings.screen)),
         "edit": EditStage(Compositor(settings.edit), source, blobs),
-        "measure": MeasureStage(Pure(settings.measure), source, blobs),
+        "measure": MeasureStage(source, blobs, settings.measure),
         "localize": LocalizeStage(GroundPlaneLocalizer(settings.localize), blobs),
         "judge": JudgeStage(RuleReviewer(settings.judge), source, blobs),
         "decide": DecideStage(settings.decide),
