@@ -149,8 +149,9 @@ class Ledger:
         """
         self._database = Database(url)
         self.url = self._database.url
-        self._new_result = self._database.insert(RESULTS).on_conflict_do_nothing()
-        self._new_lease = self._database.insert(LEASES).on_conflict_do_nothing()
+        counted = {"preserve_rowcount": True}  # psycopg forgets the number when the cursor is closed
+        self._new_result = self._database.insert(RESULTS).on_conflict_do_nothing().execution_options(**counted)
+        self._new_lease = self._database.insert(LEASES).on_conflict_do_nothing().execution_options(**counted)
         self._database.create(_METADATA)
 
     def close(self) -> None:

@@ -325,11 +325,13 @@ class _Drainer(Generic[In, Out]):
         return [entry for entry in part if entry.key in keys]
 
     def _run_unit(self, unit: list[_Work[In]]) -> None:
-        """Process a unit; when one item of a batch fails, those behind the last good one are processed one by one."""
+        """Process a unit; when one item of a batch fails, those behind the last good one are processed one by one.
+
+        Those behind the failing item of a session wait for the next pass, which no try of theirs is counted for.
+        """
         rest = self._process(unit)
         if self._execution.scope == "session":
-            for entry in rest:
-                self._fail(entry, StageError("an earlier item of the same session failed"))
+            self.holding.give_back([entry.key for entry in rest])
             return
         for entry in rest:
             self._process([entry])
