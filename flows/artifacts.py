@@ -6,6 +6,7 @@ counted in the text. Both user interfaces show pictures only from http addresses
 """
 
 import base64
+import html
 import io
 import json
 import re
@@ -19,12 +20,12 @@ from PIL import Image
 MAX_BYTES = 300_000
 MAX_CELLS = 20
 THUMBNAIL_WIDTH = 320
-_COLUMNS = 3
+_COLUMNS = 2
 _SIZES = [(THUMBNAIL_WIDTH, quality) for quality in (80, 70, 60, 50, 40, 30, 20, 10)] + [(160, 40), (80, 40)]
 _KEY = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|~:@.\-])")
+_MARKUP = re.compile(r"([\\`*_{}\[\]()#+!|~:@.$=\-])")
+_LINE = 40
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-_HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
 
 Row = Mapping[str, str | int | float | bool | None]
 """A table's row: column name to value."""
@@ -85,10 +86,12 @@ class Link:
 
 
 def escaped(text: str) -> str:
-    """Returns plain text for use anywhere in Markdown, table cells included: nothing in it is markup any more."""
-    flat = _CONTROL.sub(" ", text)
-    slashed = _MARKDOWN.sub(r"\\\1", flat)
-    return "".join(_HTML.get(character, character) for character in slashed)
+    """Returns plain text for use anywhere in Markdown, table cells included: nothing in it is markup any more.
+
+    Backslashes for Markdown, since Prefect's first user interface knows no character references but those of HTML; it
+    shows backslashes inside a link's text, so escaped text stays out of links.
+    """
+    return html.escape(_MARKUP.sub(r"\\\1", _CONTROL.sub(" ", text)))
 
 
 def slug(text: str) -> str:
@@ -122,7 +125,7 @@ def index_markdown(title: str, links: Sequence[Link]) -> str:
 
 
 def contact_sheet_markdown(cells: Sequence[Cell]) -> str:
-    """Returns a Markdown table of pictures, three in a row, in one artifact's size.
+    """Returns a Markdown table of pictures, two in a row, in one artifact's size.
 
     JPEG quality is lowered until everything fits, then the width.
 
@@ -209,9 +212,9 @@ def _require_key(key: str) -> None:
 
 def _link(link: Link) -> str:
     note = f": {escaped(link.note)}" if link.note else ""
-    if not re.fullmatch(r"(https?://|/)[^\s<>\"'`|()\[\]\\]*", link.url):
-        return f"{escaped(link.text)} ({escaped(link.url)}){note}"
-    return f"[{escaped(link.text)}]({link.url}){note}"
+    safe = re.fullmatch(r"(https?://|/)[^\s<>\"'`|()\[\]\\]*", link.url)
+    address = f"[open]({link.url})" if safe else f"({escaped(link.url)})"
+    return f"{escaped(link.text)} {address}{note}"
 
 
 def _sheet(cells: Sequence[Cell], width: int, quality: int) -> str:
@@ -225,7 +228,20 @@ def _sheet(cells: Sequence[Cell], width: int, quality: int) -> str:
 
 def _cell(cell: Cell, width: int, quality: int) -> str:
     picture = f"![{escaped(cell.title)}](data:image/jpeg;base64,{_jpeg(cell.image, width, quality)})"
-    return f"**{escaped(cell.title)}**<br>{picture}<br>{escaped(cell.caption)}"
+    return f"{_wrapped(cell.title)}<br>{picture}<br>{_wrapped(cell.caption)}"
+
+
+def _wrapped(text: str) -> str:
+    """Returns escaped text in lines of at most 40 characters, cut after slashes and blanks where possible.
+
+    A column is as wide as its longest word, and ids are long.
+    """
+    lines = [""]
+    for word in re.findall(r"[^/\s]{1,39}[/\s]?|[/\s]", text):
+        if len(lines[-1] + word) > _LINE:
+            lines.append("")
+        lines[-1] += word
+    return "<br>".join(escaped(line) for line in lines)
 
 
 def _jpeg(image: Image.Image, width: int, quality: int) -> str:

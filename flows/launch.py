@@ -172,7 +172,8 @@ def _patiently(ask: Callable[[], _Answer], patience: Patience, poll_s: float) ->
             if time.monotonic() > deadline:
                 raise ServerAwayError(
                     f"The Prefect server has not answered for {patience.away_s:.0f} s"
-                    f" ({type(error).__name__}: {error}). Start it again, then `prefect flow-run retry` this run: finished items are not redone."
+                    f" ({type(error).__name__}: {error}). Start it again, then `prefect flow-run retry` this run:"
+                    " finished items are not redone."
                 ) from error
             time.sleep(poll_s)
 

@@ -47,7 +47,7 @@ def _command_at(words: Sequence[str]) -> int:
 
 
 @register_hook
-def setup_environment(ctx: HookContext) -> SetupResult | None:
-    """Completes the name in `sys.argv`; changes no environment."""
+def setup_environment(*, ctx: HookContext) -> SetupResult | None:
+    """Completes the name in `sys.argv`; changes no environment. Prefect accepts `ctx` by keyword only."""
     sys.argv[:] = complete_name(sys.argv)
     return None

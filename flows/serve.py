@@ -108,7 +108,7 @@ def serve(serving: Serving) -> None:
         for pool, part in serving.workers():
             _serve_worker(serving, pool, part)
         for pool, part in serving.workers():
-            _await_worker(pool, part)
+            await_worker(pool, part)
 
 
 def stop(serving: Serving) -> list[str]:
@@ -185,15 +185,25 @@ def _serve_worker(serving: Serving, pool: str, part: Part) -> None:
         return
     command = [sys.executable, "-m", "prefect", "worker", "start", "--type", "process", "--pool", pool]
     command += ["--name", f"exceptiondrive-{pool}", "--limit", str(POOL_LIMITS[pool])]
-    processes.start(part, command, cwd=serving.home, environment={**os.environ, **serving.environment()})
+    # A worker imports Prefect inside a running event loop, where start-up plugins fail with a traceback in its log.
+    environment = {**os.environ, **serving.environment(), "PREFECT_PLUGINS_ENABLED": "false"}
+    processes.start(part, command, cwd=serving.home, environment=environment)
 
 
-def _await_worker(pool: str, part: Part) -> None:
+def await_worker(pool: str, part: Part) -> None:
+    """Waits until a started worker reports to its pool.
+
+    Raises:
+        WorkerDiedError: it ended, or did not report within a minute; the text has the end of its log.
+    """
     from flows import provision
 
     deadline = time.monotonic() + _WORKER_ONLINE_S
-    while not provision.reports(pool, f"exceptiondrive-{pool}", since=processes.started_at(part)):
-        if processes.running(part) is None or time.monotonic() > deadline:
+    while True:
+        alive = processes.running(part) is not None
+        if alive and provision.reports(pool, f"exceptiondrive-{pool}", since=processes.started_at(part)):
+            return
+        if not alive or time.monotonic() > deadline:
             raise WorkerDiedError(
                 f"The worker of pool {pool} did not stay up. The end of {part.log}:\n{log_tail(part.log)}\n"
                 "Mend what it names, then run `python -m flows.server serve` again; what runs already stays."
