@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from data_registry.sources.nuscenes import NuScenes
+from data_registry.sources.source import Request, Source
 from data_registry.sources.streetset import VERSION, write_streetset
+from data_registry.store import Store
+from flows.settings import Settings
 from models.editors.compositor import Compositor
 from models.localizers.ground_plane import GroundPlaneLocalizer
 from models.reviewers import RuleReviewer
 from models.screeners import RuleScreener
+from prompts.taxonomy import SHIPPED, choose, load_taxonomy
+from tasks.construction import Construction
 from tasks.decide import DecideStage
 from tasks.decisions import load_decisions
 from tasks.edit import EditStage
@@ -20,12 +26,7 @@ from tasks.judge import JudgeStage
 from tasks.localize import LocalizeStage
 from tasks.measure import MeasureStage
 from tasks.screen import ScreenStage
-
-from data_registry.sources.source import Request, Source
-from data_registry.store import Store
-from flows.settings import Settings
-from prompts.taxonomy import SHIPPED, choose, load_taxonomy
-from tasks.construction import Construction
+from tasks.stage import Stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Build:
 
 
 @contextmanager
-def open_build(settings: Settings) -> Iterator[Build]:
+def open_build(settings: Settings) -> Generator[Build]:
     """Open store and logs, choose keyframes and tasks; all bad input shows here, before any work is spent.
 
     Raises:
@@ -78,7 +79,7 @@ def _request(settings: Settings) -> Request:
     return Request(chosen.keyframes, chosen.scenes, chosen.tokens, chosen.limit, chosen.history)
 
 
-def _stages(settings: Settings, source: Source, store: Store) -> dict[str, object]:
+def _stages(settings: Settings, source: Source, store: Store) -> dict[str, Stage[Any, Any]]:
     blobs = store.blobs
     return {
         "screen": ScreenStage(RuleScreener(settings.screen)),

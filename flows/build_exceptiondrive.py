@@ -59,4 +59,4 @@ def build_exceptiondrive(  # noqa: PLR0913, PLR0917 - a deployment's parameters 
         gallery.show_results(build)
         release = publish_release(build)
         gallery.show_release(build, release)
-    return {"path": str(release.path), "digest": release.digest, "counts": gallery.counts(build)}
+        return gallery.outcome(build, release)

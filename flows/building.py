@@ -5,10 +5,10 @@ from __future__ import annotations
 import fcntl
 import itertools
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
@@ -32,10 +32,10 @@ def run_build(options: BuildOptions, as_json: bool) -> None:
     with _server(settings), _bars():
         from flows.build_exceptiondrive import build_exceptiondrive
 
-        made: dict[str, Any] = build_exceptiondrive(**vars_of(options))
+        made = cast("dict[str, Any]", build_exceptiondrive(**vars_of(options)))
     say(made, _summary(made), as_json)
     if not made["complete"]:
-        raise NoError(f"the release is incomplete: {made['unsettled']} items have no outcome; run the command again")
+        raise NoError("the release is incomplete: some items have no outcome; run the command again to finish them")
 
 
 def plan_build(options: BuildOptions, as_json: bool) -> None:
@@ -60,7 +60,7 @@ def plan_build(options: BuildOptions, as_json: bool) -> None:
 
 
 @contextmanager
-def _server(settings: Settings) -> Iterator[None]:
+def _server(settings: Settings) -> Generator[None]:
     """Use the Prefect server of PREFECT_API_URL, else a private one whose history stays with the store."""
     from flows.server import applied, server
 
@@ -75,7 +75,7 @@ def _server(settings: Settings) -> Iterator[None]:
 
 
 @contextmanager
-def _own_home(folder: Path) -> Iterator[Path]:
+def _own_home(folder: Path) -> Generator[Path]:
     """Yield the first home below `folder` that no other command uses now: two servers must not share a database."""
     folder.mkdir(parents=True, exist_ok=True)
     for number in itertools.count(1):
@@ -90,7 +90,7 @@ def _own_home(folder: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _bars() -> Iterator[None]:
+def _bars() -> Generator[None]:
     """Show one bar a stage on standard error."""
     columns = (TextColumn("{task.description:<9}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=_STDERR) as progress:
@@ -109,7 +109,8 @@ def _summary(made: dict[str, Any]) -> str:
     """Return the funnel, the release, its digest, and commands to go on with."""
     table = Table("stage", *("kept", "rejected", "failed", "unsettled", "total"))
     for row in made["funnel"]:
-        table.add_row(row["stage"], *(str(row[name]) for name in ("kept", "rejected", "failed", "unsettled", "total")))
+        counts = (row.get(name, 0) for name in ("kept", "rejected", "failed_permanent", "unsettled", "total"))
+        table.add_row(row["stage"], *map(str, counts))
     path, pairs = made["path"], made["pairs"]
     lines = [
         _plain(table),

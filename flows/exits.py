@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import traceback
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -26,7 +26,7 @@ class NoError(Exception):
 
 
 @contextmanager
-def reporting(as_json: bool) -> Iterator[None]:
+def reporting(as_json: bool) -> Generator[None]:
     """End the command with the right exit code and one clear message, whatever happens inside."""
     try:
         yield

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 Listener = Callable[[str, int, int], None]
@@ -12,7 +12,7 @@ _LISTENERS: list[Listener] = []
 
 
 @contextmanager
-def listening(listener: Listener) -> Iterator[None]:
+def listening(listener: Listener) -> Generator[None]:
     """Tell `listener` about every step until the block ends."""
     _LISTENERS.append(listener)
     try:
