@@ -2,8 +2,8 @@
 
 No Python loop runs over triangles or rows: all triangles of a chunk are cut into row spans at once, so the cost follows
 the number of samples covered. Each shared edge is intersected with a row by the same arithmetic on both sides, and
-spans are half open, so neighbouring faces neither overlap nor leave a crack. All positions are absolute picture coordinates:
-a window gives exactly the crop of the whole picture. Ties in depth go to the earlier face.
+spans are half open, so neighbouring faces neither overlap nor leave a crack. All positions are absolute picture
+coordinates: a window gives exactly the crop of the whole picture. Ties in depth go to the earlier face.
 """
 
 from __future__ import annotations
