@@ -42,7 +42,9 @@ def same(one: Rendering, other: Rendering) -> bool:
 @settings(max_examples=40, deadline=None)
 def test_a_small_body_shows_where_the_camera_projects_it(x: float, lateral: float, height: float, size: float) -> None:
     centre = np.array([x, lateral * x, 1.5 + height * x / 2])
-    mesh = box(*(tuple((centre + sign * size / 20).tolist()) for sign in (-1, 1)), (1, 1, 1))
+    reach = size / 20
+    low, high = centre - reach, centre + reach
+    mesh = box((low[0], low[1], low[2]), (high[0], high[1], high[2]), (1, 1, 1))
     (column, row), depth = CAMERA.project(centre[None])[0][0], CAMERA.project(centre[None])[1][0]
     seen = render([mesh], CAMERA, LIGHT, samples=4)
     assert seen.coverage.sum() > 0
@@ -91,8 +93,8 @@ def test_faces_that_share_edges_leave_no_crack_and_do_not_overlap() -> None:
     rng = np.random.default_rng(3)
     points = np.column_stack([np.full(60, 9.0), rng.uniform(-9, 9, 60), rng.uniform(-5, 8, 60)])
     points[:4, 1:] = [(-9, -5), (9, -5), (9, 8), (-9, 8)]
-    plan = shapely.delaunay_triangles(shapely.multipoints(points[:, 1:]))
-    pieces = [panel([(9.0, y, z) for y, z in list(t.exterior.coords)[:3]], (1, 1, 1)) for t in plan.geoms]
+    plan = shapely.get_parts(shapely.delaunay_triangles(shapely.MultiPoint(points[:, 1:])))
+    pieces = [panel([(9.0, y, z) for y, z in list(t.exterior.coords)[:3]], (1, 1, 1)) for t in plan]
     assert (render([joined(pieces)], CAMERA, LIGHT).coverage == 1).all()
     total = sum(render([piece], CAMERA, LIGHT).coverage for piece in pieces)
     assert np.array_equal(total, np.ones((90, 160)))

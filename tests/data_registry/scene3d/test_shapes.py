@@ -66,12 +66,12 @@ def test_a_pothole_stays_inside_its_polygon_sinks_and_follows_the_ground(length,
     above = mesh.vertices[:, 2] - ground.height_at(mesh.vertices)
     assert above.max() == pytest.approx(RIM_M)
     assert above.min() == pytest.approx(-SINK_M)
-    covered = shapely.convex_hull(shapely.multipoints(mesh.vertices[:, :2])).area
-    assert covered > 0.6 * outline.area
+    covered = shapely.MultiPoint(mesh.vertices[:, :2]).convex_hull
+    assert covered.area > 0.6 * outline.area
 
 
 def test_the_same_polygon_gives_the_same_pothole_and_another_place_another_one() -> None:
     polygon = np.array([[5.0, -1.0], [7.0, -1.0], [7.0, 0.5], [5.0, 0.5]])
     one, again, moved = (pothole(p, GroundPlane().height_at) for p in (polygon, polygon, polygon + 0.37))
     assert np.array_equal(one.vertices, again.vertices)
-    assert not np.allclose(one.vertices + (0.37, 0.37, 0), moved.vertices)
+    assert not np.allclose(one.vertices + np.array([0.37, 0.37, 0.0]), moved.vertices)
