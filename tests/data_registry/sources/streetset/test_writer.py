@@ -119,3 +119,27 @@ def test_of_two_writers_the_first_wins_and_the_second_is_content(tmp_path: Path,
     assert write_streetset(root) == root
     assert writer.is_complete(root)
     assert [path.name for path in tmp_path.iterdir()] == ["log"]
+
+
+def test_a_writer_overtaken_at_the_last_moment_keeps_the_other_log(tmp_path: Path, quick, monkeypatch) -> None:
+    root, rename, overtaken = tmp_path / "log", Path.rename, []
+
+    def late(self: Path, target: Path) -> Path:
+        if self.name == "new" and not overtaken:
+            overtaken.append(self)
+            write_streetset(root)
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", late)
+    assert write_streetset(root) == root
+    assert writer.is_complete(root)
+    assert [path.name for path in tmp_path.iterdir()] == ["log"]
+
+
+def test_a_rename_that_fails_is_told(tmp_path: Path, quick, monkeypatch) -> None:
+    def refused(self: Path, target: Path) -> Path:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(Path, "rename", refused)
+    with pytest.raises(StreetsetWriteError, match="Read-only file system"):
+        write_streetset(tmp_path / "log")
