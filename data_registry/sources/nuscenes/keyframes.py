@@ -10,8 +10,8 @@ import numpy as np
 from data_registry.geometry import Transform
 from data_registry.identity import Digest
 from data_registry.records import Annotation, Box, Camera, Keyframe, MapPatch, Pose
-from data_registry.sources.nuscenes.logs import Moment, Note, Reading, SceneLog
-from data_registry.sources.nuscenes.motion import CanPose, motion_of, pose_at
+from data_registry.sources.nuscenes.logs import Moment, Note, Posed, Reading, SceneLog
+from data_registry.sources.nuscenes.motion import motion_of, pose_at
 
 
 def ego_to_global(log: SceneLog, number: int) -> Transform:
@@ -25,7 +25,7 @@ def ego_to_global(log: SceneLog, number: int) -> Transform:
 def keyframe_of(
     dataset: Literal["nuscenes", "streetset"],
     place: tuple[SceneLog, int],
-    surroundings: tuple[MapPatch, Sequence[CanPose]],
+    surroundings: tuple[MapPatch, Sequence[Posed]],
     digest_of: Callable[[str], Digest | None],
     history: int,
 ) -> Keyframe:

@@ -32,14 +32,6 @@ SHORTEST_FIT_S: Final = 0.3
 """A curve through less time than this would follow the noise: a straight line is fitted then."""
 
 
-@dataclass(frozen=True, slots=True)
-class CanPose:
-    """One pose message: position and orientation as Posed has them, and the forward speed, m/s."""
-
-    posed: Posed
-    speed: float
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Track:
     """Ego poses in time order, seconds from time 0, at least one."""
@@ -68,7 +60,7 @@ class _Track:
     def is_dense(self) -> bool:
         """Tell whether poses surround time 0 closely, as far as the recording reaches."""
         first, last = max(self.times[0], -FIT_S), min(self.times[-1], FIT_S)
-        if last - first < SHORTEST_FIT_S or first > DENSE_S or last < -DENSE_S:
+        if last - first < SHORTEST_FIT_S or first > 0 or last < 0:
             return False
         inside = self.times[(self.times >= first - DENSE_S) & (self.times <= last + DENSE_S)]
         return float(np.diff(inside).max(initial=0.0)) <= DENSE_S
@@ -95,7 +87,7 @@ def pose_at(poses: Sequence[Posed], timestamp_us: int) -> Transform:
     return _Track.of(poses[max(0, after - 1) : after + 1], timestamp_us).at(0.0)
 
 
-def motion_of(log: SceneLog, number: int, ego: Transform, can: Sequence[CanPose], history: int) -> Motion:
+def motion_of(log: SceneLog, number: int, ego: Transform, can: Sequence[Posed], history: int) -> Motion:
     """Describe the ego motion around a keyframe, in its ego frame at time 0.
 
     Args:
@@ -109,12 +101,12 @@ def motion_of(log: SceneLog, number: int, ego: Transform, can: Sequence[CanPose]
     """
     zero = log.moments[number].timestamp_us
     track = _Track.of(log.poses, zero)
-    bus = _Track.of([message.posed for message in can], zero) if can else None
+    bus = _Track.of(can, zero) if can else None
     if track.is_dense():
         return _described(log, number, track, ego, ("poses", track.speed(ego, FIT_S)), history)
     if bus is not None and bus.is_dense():
-        speed = float(np.interp(0.0, bus.times, [message.speed for message in can]))
-        return _described(log, number, bus, bus.at(0.0), ("can", speed), history)
+        start = bus.at(0.0)
+        return _described(log, number, bus, start, ("can", bus.speed(start, FIT_S)), history)
     reach = _neighbourhood(log, number)
     if reach is not None:
         return _described(log, number, track, ego, ("samples", track.speed(ego, reach)), history)
@@ -174,8 +166,10 @@ def _point(track: _Track, to_ego: Transform, time: float) -> PathPoint:
     return PathPoint(t=time, x=float(there.translation[0]), y=float(there.translation[1]), heading=there.yaw)
 
 
-def read_can_poses(path: Path) -> tuple[CanPose, ...]:
+def read_can_poses(path: Path) -> tuple[Posed, ...]:
     """Read a scene's CAN bus `pose` messages, in time order; none when the file is not there.
+
+    Only positions and orientations count: the messages' own speeds lie 2 % below what the positions say (scene-0103).
 
     Raises:
         CanBusError: the file is there but is not a list of such messages.
@@ -183,14 +177,14 @@ def read_can_poses(path: Path) -> tuple[CanPose, ...]:
     if not path.is_file():
         return ()
     problems = Problems()
-    found: dict[int, CanPose] = {}
+    found: dict[int, Posed] = {}
     for index, message in enumerate(_messages(path, problems)):
         complaint = _complaint(message)
         if complaint:
             problems.add(f"message {index}: {complaint}")
         else:
             posed = Posed(message["utime"], tuple(message["pos"]), tuple(message["orientation"]))
-            found[posed.timestamp_us] = CanPose(posed, float(message["vel"][0]))
+            found[posed.timestamp_us] = posed
     problems.raise_any(CanBusError, str(path), "Unpack the CAN bus archive again, or remove the file: it is optional.")
     return tuple(found[time] for time in sorted(found))
 
@@ -211,7 +205,7 @@ def _complaint(message: Any) -> str | None:
     if not isinstance(message, dict):
         return f"must be an object, not {shorten(message)}"
     fields = cast(dict[str, Any], message)
-    for field, check in (("utime", stamp), ("pos", position), ("orientation", quaternion), ("vel", position)):
+    for field, check in (("utime", stamp), ("pos", position), ("orientation", quaternion)):
         if complaint := check(fields.get(field)):
             return f"field {field}: {shorten(fields.get(field))} {complaint}"
     return None
