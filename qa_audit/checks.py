@@ -19,8 +19,8 @@ from scipy import ndimage
 
 from data_registry import identity, silhouettes
 from data_registry.pictures import Rgb
-from data_registry.silhouettes import Pixels
 from data_registry.records import Measurement
+from data_registry.silhouettes import Pixels
 from qa_audit import evidence
 from qa_audit.evidence import PairSubject, ViewSubject
 

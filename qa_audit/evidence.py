@@ -15,8 +15,9 @@ from data_registry.blobs import Blobs
 from data_registry.cameras import pinhole
 from data_registry.geometry import Array, GroundPlane, PinholeCamera
 from data_registry.pictures import Rgb, decode_rgb
-from data_registry.silhouettes import Pixels
+from data_registry.projection import full_outline
 from data_registry.records import Keyframe, Placement, ViewEdit
+from data_registry.silhouettes import Pixels
 
 BELOW_PX: Final = 2
 """Rows below the lowest hazard pixel where a nearer object would hide the contact."""
@@ -115,7 +116,7 @@ def subject(
 
 def _expect(keyframe: Keyframe, sensor_id: str, points: Array, footprint: shapely.Polygon) -> Expectation:
     camera = pinhole(keyframe, keyframe.view(sensor_id))
-    hull = silhouettes.outline(camera, points)
+    hull = full_outline(points, camera)
     around = silhouettes.outlines_before(camera, footprint, hull, keyframe.annotations)
     return Expectation(camera, hull, silhouettes.fill(camera, around))
 

@@ -20,8 +20,9 @@ from scipy import optimize
 from data_registry import identity, silhouettes
 from data_registry.cameras import pinhole
 from data_registry.geometry import Array, GeometryError, PinholeCamera, convex_quad, rectangle
-from data_registry.silhouettes import Pixels
+from data_registry.projection import outline
 from data_registry.records import Keyframe, LocalizationEvidence, Quad, Region, Screening
+from data_registry.silhouettes import Pixels
 from models.backend import IdentitySettings, LocalBackend
 from models.localizers.localizer import LocalizeRequest, RegionNotFoundError, SeenHazard
 from prompts.taxonomy import Appearance, RegionRule, TaskSpec
@@ -209,7 +210,7 @@ def _before(keyframe: Keyframe, camera: PinholeCamera, limit_m: float) -> Pixels
     """Return the pixels of annotated objects that begin nearer than a distance on the ground."""
     eye = shapely.Point(camera.position[:2])
     near = [note for note in keyframe.annotations if eye.distance(shapely.Polygon(note.box.footprint())) < limit_m]
-    return silhouettes.fill(camera, [silhouettes.outline(camera, note.box.corners()) for note in near])
+    return silhouettes.fill(camera, [outline(note.box.corners(), camera) for note in near])
 
 
 def _behind_objects(keyframe: Keyframe, camera: PinholeCamera, ground: Array, reach: Array) -> Any:
