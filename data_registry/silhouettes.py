@@ -1,4 +1,4 @@
-"""Where a placement should be seen: its points and footprint, what stands before it, which pixels; masks without specks.
+"""Where a placement should be seen: its points and footprint, what stands before it, its pixels; masks without specks.
 
 Screening, checks and localizers share these, so that expected and found are drawn the same way. Outlines are in pixels
 (column, row), pixel centres at integers, and may reach beyond the picture.
@@ -24,6 +24,8 @@ Pixels = npt.NDArray[np.bool_]
 
 FAR_M: Final = 200.0
 """Longer than any sight line that matters."""
+OVERHANG_SHARE: Final = 0.2
+"""Wheels and feet touch the ground up to this share of a body's length behind where its footprint begins."""
 SPECK_SHARE: Final = 0.1
 """Connected parts of a mask below this share of the largest one are specks, not the hazard."""
 
@@ -120,3 +122,14 @@ def main_parts(mask: npt.NDArray[Any]) -> Pixels:
     large = areas >= SPECK_SHARE * areas.max()
     large[0] = False
     return np.asarray(large[labels])
+
+
+def column_ends(mask: Pixels) -> Array:
+    """Return the highest and the lowest pixel (column, row) of each column that a mask covers, shape (2 K, 2).
+
+    Every corner of the mask's convex hull is among them.
+    """
+    columns = np.flatnonzero(mask.any(axis=0))
+    top = np.argmax(mask[:, columns], axis=0)
+    bottom = mask.shape[0] - 1 - np.argmax(mask[::-1, columns], axis=0)
+    return np.concatenate([np.column_stack([columns, rows]) for rows in (top, bottom)]).astype(np.float64)
