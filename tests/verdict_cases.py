@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import shapely
 from scipy import ndimage
 
-from data_registry import identity
 from data_registry.blobs import Blobs
 from data_registry.cameras import pinhole
 from data_registry.edits import bounding_window
-from data_registry.geometry import Array, Transform, convex_quad, rectangle, yaw_rotation
+from data_registry.geometry import Array, Transform, convex_quad, yaw_rotation
+from data_registry.identity import combination_id, sha256
 from data_registry.pictures import Rgb, encode_png
 from data_registry.projection import outline
 from data_registry.records import (
@@ -23,11 +27,17 @@ from data_registry.records import (
     Box,
     Camera,
     Candidate,
+    Decision,
+    Edit,
+    Human,
     Keyframe,
     MapPatch,
+    Measurements,
     Motion,
     Placement,
     Pose,
+    Record,
+    Region,
     Screening,
     Standing,
     Surface,
@@ -35,8 +45,17 @@ from data_registry.records import (
 )
 from data_registry.silhouettes import fill, outlines_before, placement_footprint, placement_points
 from data_registry.sources.source import Licence, Request, Selection
+from models.localizers.ground_plane import GroundPlaneLocalizer
+from models.reviewers import RuleReviewer
 from prompts.taxonomy import TaskSpec, load_taxonomy
-from tasks.items import Combination, Edited, Screened
+from tasks.decide import DecideStage
+from tasks.items import Combination, Contested, Edited, Examined, Judged, Screened
+from tasks.judge import JudgeStage
+from tasks.localize import LocalizeStage
+from tasks.measure import MeasureStage
+from tasks.stage import Outcome, PermanentFailureError, Stage
+
+R = TypeVar("R", bound=Record)
 
 SCALE = 0.5
 """Pictures have half the size of nuScenes': 800x450."""
@@ -73,7 +92,7 @@ def camera(sensor_id: str) -> Camera:
         timestamp_us=0,
         width=width,
         height=height,
-        sha256=identity.sha256(encode_png(picture(sensor_id))),
+        sha256=sha256(encode_png(picture(sensor_id))),
         intrinsics=(
             (focal * SCALE, 0.0, centre[0] * SCALE),
             (0.0, focal * SCALE, centre[1] * SCALE),
@@ -123,7 +142,7 @@ def street(annotations: Sequence[Annotation] = (), sensors: Sequence[str] = tupl
 class Memory:
     """A source whose pictures lie in memory."""
 
-    dataset = "streetset"
+    dataset: Literal["nuscenes", "streetset"] = "streetset"
     licence = Licence("none", "CC0-1.0", "", "", share_alike=False, non_commercial=False)
 
     def fingerprint(self) -> str:
@@ -167,7 +186,7 @@ def screened(task_id: str, placement: Placement, keyframe: Keyframe | None = Non
     points = placement_points(placement, keyframe.ground)
     areas = {camera.sensor_id: outline(points, pinhole(keyframe, camera)).area for camera in keyframe.cameras}
     fields: dict[str, object] = {
-        "combination_id": identity.combination_id(keyframe.id, task_id),
+        "combination_id": combination_id(keyframe.id, task_id),
         "suitable": True,
         "reason_code": "suitable",
         "evidence": (),
@@ -196,14 +215,14 @@ class Painter:
     background: int = 0
     """Grey levels added to the editable pixels around the hazard."""
 
-    def candidate(self, item: Screened, drawn: Placement | dict[str, Placement], attempt: int = 0) -> Candidate:
-        """Edit every wanted view, showing `drawn` (for each sensor its own, when a dict) instead of the placement."""
+    def candidate(self, item: Screened, drawn: Placement | Mapping[str, Placement], attempt: int = 0) -> Candidate:
+        """Edit every wanted view, showing `drawn` (by sensor, when a mapping) instead of the placement."""
         views = [
-            self.view(item, name, drawn[name] if isinstance(drawn, dict) else drawn) for name in item.screening.views
+            self.view(item, name, drawn[name] if isinstance(drawn, Mapping) else drawn) for name in item.screening.views
         ]
         return Candidate(seed=7, attempt=attempt, views=tuple(views))
 
-    def edited(self, item: Screened, drawn: Placement | dict[str, Placement], attempt: int = 0) -> Edited:
+    def edited(self, item: Screened, drawn: Placement | Mapping[str, Placement], attempt: int = 0) -> Edited:
         return Edited(item, self.candidate(item, drawn, attempt))
 
     def view(self, item: Screened, name: str, drawn: Placement) -> ViewEdit:
@@ -238,5 +257,53 @@ class Painter:
         )
 
 
-def quad_of(length: float, width: float, x: float, y: float, yaw: float = 0.0) -> Array:
-    return rectangle((x, y), length, width, yaw)
+def only(outcomes: Iterable[Outcome[R]]) -> Outcome[R]:
+    """The one outcome of a stage that got one item."""
+    (outcome,) = outcomes
+    return outcome
+
+
+def measured(item: Edited, blobs: Blobs) -> Measurements:
+    return only(MeasureStage(Memory(), blobs).process([item])).record
+
+
+def located(item: Edited, blobs: Blobs) -> Region | None:
+    try:
+        return only(LocalizeStage(GroundPlaneLocalizer(), blobs).process([item])).record
+    except PermanentFailureError as error:
+        if error.reason_code != "no_region":
+            raise
+        return None
+
+
+def judged(item: Edited, blobs: Blobs) -> Judged:
+    """Send one candidate through measure, localize and judge."""
+    examined = Examined(item, measured(item, blobs), located(item, blobs))
+    return Judged(examined, only(JudgeStage(RuleReviewer(), Memory(), blobs).process([examined])).record)
+
+
+def contested(candidates: Sequence[Judged], human: Sequence[Human] = ()) -> Contested:
+    """The pair of some judged candidates."""
+    screened = candidates[0].examined.edited.screened
+    edit = Edit(
+        pair_id=screened.combination.id,
+        candidates=tuple(candidate.examined.edited.candidate for candidate in candidates),
+    )
+    return Contested(screened, edit, tuple(candidates), tuple(human))
+
+
+def decided(candidates: Sequence[Judged], human: Sequence[Human] = ()) -> Decision:
+    return only(DecideStage().process([contested(candidates, human)])).record
+
+
+def check_golden(stage: type[Stage[Any, Any]], case: str, record: Record) -> None:
+    """Compare a payload with the stored one; `UPDATE_GOLDEN=1` in the environment stores it anew."""
+    path = Path(__file__).parent / "golden" / stage.name / f"{case}.json"
+    content = {"version": stage.version, "payload": record.model_dump(mode="json")}
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    assert content == stored, (
+        f"stage {stage.name} gives another payload for {case}: bump version of the stage, then UPDATE_GOLDEN=1"
+    )

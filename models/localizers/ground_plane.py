@@ -270,7 +270,7 @@ def _on_ground(
     sensors: list[str] = []
     for view, camera in views:
         ends = silhouettes.column_ends(silhouettes.main_parts(view.object_mask))
-        corners = np.concatenate([ends + (dx, dy) for dx in (-0.5, 0.5) for dy in (-0.5, 0.5)])
+        corners = np.concatenate([ends + np.array([dx, dy]) for dx in (-0.5, 0.5) for dy in (-0.5, 0.5)])
         ground = keyframe.ground.intersect(camera.position, camera.rays(corners))[:, :2]
         ground = ground[np.isfinite(ground).all(axis=1)]
         if len(ground):
