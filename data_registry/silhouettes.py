@@ -1,4 +1,4 @@
-"""Where a placement should be seen: its points, its outline in a camera, what stands before it, what a mask shows.
+"""Where a placement should be seen: its points and footprint, what stands before it, its pixels; masks without specks.
 
 Screening, checks and localizers share these, so that expected and found are drawn the same way. Outlines are in pixels
 (column, row), pixel centres at integers, and may reach beyond the picture.
@@ -15,7 +15,8 @@ import shapely
 from PIL import Image, ImageDraw
 from scipy import ndimage
 
-from data_registry.geometry import NEAREST_DEPTH_M, Array, GroundPlane, PinholeCamera
+from data_registry.geometry import Array, GroundPlane, PinholeCamera
+from data_registry.projection import full_outline
 from data_registry.records import Annotation, Placement, Surface
 
 Pixels = npt.NDArray[np.bool_]
@@ -23,6 +24,8 @@ Pixels = npt.NDArray[np.bool_]
 
 FAR_M: Final = 200.0
 """Longer than any sight line that matters."""
+OVERHANG_SHARE: Final = 0.2
+"""Wheels and feet touch the ground up to this share of a body's length behind where its footprint begins."""
 SPECK_SHARE: Final = 0.1
 """Connected parts of a mask below this share of the largest one are specks, not the hazard."""
 
@@ -38,25 +41,6 @@ def placement_footprint(placement: Placement) -> shapely.Polygon:
     """Return the plan outline of a placement in the ego frame, metres."""
     ring = np.array(placement.polygon) if isinstance(placement, Surface) else placement.box.footprint()
     return shapely.Polygon(ring)
-
-
-def outline(camera: PinholeCamera, points: Array) -> shapely.Polygon:
-    """Return the convex outline of points (N, 3) in an endless picture, empty when they lie behind the camera.
-
-    What lies behind the camera's plane is cut off before it is projected, as for the convex body that the points span.
-    """
-    seen = camera.ego_to_camera.apply(points)
-    front = seen[:, 2] >= NEAREST_DEPTH_M
-    ahead, behind = seen[front], seen[~front]
-    if not len(ahead):
-        return shapely.Polygon()
-    if len(behind):
-        share = (NEAREST_DEPTH_M - behind[:, 2])[None, :] / (ahead[:, 2][:, None] - behind[:, 2][None, :])
-        cut = behind[None, :, :] + share[..., None] * (ahead[:, None, :] - behind[None, :, :])
-        ahead = np.concatenate([ahead, cut.reshape(-1, 3)])
-    image = ahead @ camera.intrinsics.T
-    hull: Any = shapely.convex_hull(shapely.MultiPoint(image[:, :2] / image[:, 2:3]))
-    return hull if isinstance(hull, shapely.Polygon) else shapely.Polygon()
 
 
 def frame(camera: PinholeCamera) -> shapely.Polygon:
@@ -88,7 +72,7 @@ def outlines_before(
     """
     found: list[shapely.Polygon] = []
     for note in annotations:
-        shape = outline(camera, note.box.corners())
+        shape = full_outline(note.box.corners(), camera)
         if shapely.intersects(shape, seen) and _stands_before(camera.position[:2], note, target):
             found.append(shape)
     return found
@@ -138,3 +122,14 @@ def main_parts(mask: npt.NDArray[Any]) -> Pixels:
     large = areas >= SPECK_SHARE * areas.max()
     large[0] = False
     return np.asarray(large[labels])
+
+
+def column_ends(mask: Pixels) -> Array:
+    """Return the highest and the lowest pixel (column, row) of each column that a mask covers, shape (2 K, 2).
+
+    Every corner of the mask's convex hull is among them.
+    """
+    columns = np.flatnonzero(mask.any(axis=0))
+    top = np.argmax(mask[:, columns], axis=0)
+    bottom = mask.shape[0] - 1 - np.argmax(mask[::-1, columns], axis=0)
+    return np.concatenate([np.column_stack([columns, rows]) for rows in (top, bottom)]).astype(np.float64)

@@ -210,10 +210,11 @@ def _standing(around: Surroundings, at: Xy, yaw: float, size: tuple[float, float
 
 
 def _ragged(x: float, y: float, yaw: float, size: tuple[float, float, float]) -> Array:
-    """Return an uneven outline (16, 2) within an ellipse of the given length and width; its four ends touch it."""
+    """Return an uneven outline (16, 2) within a rounded rectangle of the given length and width, touching its sides."""
     turn = np.arange(SURFACE_CORNERS) * (2 * np.pi / SURFACE_CORNERS)
     rough = 0.5 + 0.5 * np.sin(5 * turn + 7.0 * size[0] + 13.0 * size[1])
-    radius = np.where(np.arange(SURFACE_CORNERS) % 4 == 0, 1.0, 1.0 - RAGGED * rough)
+    rounded = (np.cos(turn) ** 4 + np.sin(turn) ** 4) ** -0.25
+    radius = rounded * np.where(np.arange(SURFACE_CORNERS) % 4 == 0, 1.0, 1.0 - RAGGED * rough)
     local = np.column_stack([np.cos(turn) * size[0], np.sin(turn) * size[1]]) / 2 * radius[:, None]
     turned = local @ yaw_rotation(yaw)[:2, :2].T
     return turned + np.array([x, y])

@@ -53,22 +53,24 @@ class RuleReviewerSettings(IdentitySettings):
 
     backend: str = "rules"
     revision: str = "1"
-    contact_offset_m: float = 1.2
+    contact_offset_m: float = 0.8
     """Largest offset of the ground contact in any view, metres."""
-    cross_view_offset_m: float = 1.2
+    cross_view_offset_m: float = 0.8
     """Largest disagreement between views, metres."""
     height_ratio_low: float = 0.6
     """Least height over the placement's, in any view."""
     height_ratio_high: float = 1.5
     """Largest height over the placement's, in any view."""
-    edit_to_object_ratio: float = 8.0
+    edit_to_object_ratio: float = 15.0
     """Largest editable area over the hazard's, in any view."""
-    mask_iou: float = 0.3
+    mask_iou: float = 0.2
     """Least overlap with the placement's outline, in the best view."""
     region_iou: float = 0.3
     """Least overlap of found and intended region."""
-    good_iou: float = 0.8
-    """Overlap at which confidence is full."""
+    good_mask_iou: float = 0.35
+    """Overlap with the placement's outline at which confidence is full: a walking person fills no more of a box."""
+    good_region_iou: float = 0.8
+    """Overlap of found and intended region at which confidence is full."""
     ring_exposure: float = 60.0
     """Difference in exposure around the hazard at which realism is gone, grey levels of 255."""
     visible_area_px: float = 400.0
@@ -89,7 +91,7 @@ class RuleReviewer(LocalBackend):
     - background_preserved: no background pixel was touched, and the editable area is not out of proportion.
     - task_correct: the region was found, it overlaps the intended one, and so does the hazard in its best view.
     - qualified: all three.
-    - task_confidence: mean of the region's and the best view's overlap, each 0 at 0 and 1 at `good_iou`.
+    - task_confidence: mean of the region's and the best view's overlap, each 0 at 0 and 1 at its good value.
     - realism: mean of the grades of contact (0 at twice its limit), height (0 at its limits) and exposure, worst view
       each, over those that were measured; 0 when none was.
     - action_determinacy: conflict grade x avoidable grade x visible area up to `visible_area_px`.
@@ -155,9 +157,9 @@ class RuleReviewer(LocalBackend):
         return [*_above(request, "background_touched_px", 0.0), *_above(request, "edit_to_object_ratio", ratio)]
 
     def _confidence(self, request: ReviewRequest) -> float:
-        good = self.identity_settings.good_iou
-        best = max(_values(request, "mask_iou_expected"), default=0.0)
-        return (min(1.0, best / good) + min(1.0, _region_iou(request) / good)) / 2
+        limits = self.identity_settings
+        best = max(_values(request, "mask_iou_expected"), default=0.0) / limits.good_mask_iou
+        return (min(1.0, best) + min(1.0, _region_iou(request) / limits.good_region_iou)) / 2
 
     def _realism(self, request: ReviewRequest) -> float:
         limits = self.identity_settings

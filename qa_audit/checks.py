@@ -19,8 +19,8 @@ from scipy import ndimage
 
 from data_registry import identity, silhouettes
 from data_registry.pictures import Rgb
-from data_registry.silhouettes import Pixels
 from data_registry.records import Measurement
+from data_registry.silhouettes import Pixels
 from qa_audit import evidence
 from qa_audit.evidence import PairSubject, ViewSubject
 
@@ -134,22 +134,21 @@ def height_ratio(view: ViewSubject) -> Reading:
 
 
 def contact_offset_m(view: ViewSubject) -> Reading:
-    """Return the distance on the ground between where the hazard touches it and where the placement does."""
-    spot = evidence.contact(view)
-    if isinstance(spot, str):
-        return Reading(None, spot)
-    return Reading(float(np.linalg.norm(spot.offset)))
+    """Return how far the hazard touches the ground from where its placement may: large when it floats, or was moved."""
+    offset = evidence.contact(view)
+    if isinstance(offset, str):
+        return Reading(None, offset)
+    return Reading(float(np.linalg.norm(offset)))
 
 
 def cross_view_offset_m(pair: PairSubject) -> Reading:
     """Return by how much views disagree about the place: the largest difference of their offsets from the placement."""
     locate = evidence.patch if pair.placement.kind == "surface" else evidence.contact
-    spots = [spot for spot in map(locate, pair.views) if isinstance(spot, evidence.Spot)]
-    if len(spots) < 2:
-        return Reading(
-            None, f"{len(spots)} of {len(pair.views)} views show where the hazard meets the ground, 2 needed"
-        )
-    return Reading(max(float(np.linalg.norm(a.offset - b.offset)) for a, b in combinations(spots, 2)))
+    offsets = [offset for offset in map(locate, pair.views) if not isinstance(offset, str)]
+    if len(offsets) < 2:
+        shown = f"{len(offsets)} of {len(pair.views)} views"
+        return Reading(None, f"{shown} show where the hazard meets the ground, 2 needed")
+    return Reading(max(float(np.linalg.norm(a - b)) for a, b in combinations(offsets, 2)))
 
 
 def views_missing(pair: PairSubject) -> Reading:

@@ -15,8 +15,9 @@ from data_registry.blobs import Blobs
 from data_registry.cameras import pinhole
 from data_registry.geometry import Array, GroundPlane, PinholeCamera
 from data_registry.pictures import Rgb, decode_rgb
-from data_registry.silhouettes import Pixels
+from data_registry.projection import full_outline
 from data_registry.records import Keyframe, Placement, ViewEdit
+from data_registry.silhouettes import Pixels
 
 BELOW_PX: Final = 2
 """Rows below the lowest hazard pixel where a nearer object would hide the contact."""
@@ -115,29 +116,16 @@ def subject(
 
 def _expect(keyframe: Keyframe, sensor_id: str, points: Array, footprint: shapely.Polygon) -> Expectation:
     camera = pinhole(keyframe, keyframe.view(sensor_id))
-    hull = silhouettes.outline(camera, points)
+    hull = full_outline(points, camera)
     around = silhouettes.outlines_before(camera, footprint, hull, keyframe.annotations)
     return Expectation(camera, hull, silhouettes.fill(camera, around))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Spot:
-    """Where a hazard meets the ground in one view, as found and as placed: plan points (2,), ego frame, metres."""
+def contact(view: ViewSubject) -> Array | str:
+    """Return how far a standing hazard's lowest pixel touches the ground from where it should, or why none can be told.
 
-    found: Array
-    placed: Array
-
-    @property
-    def offset(self) -> Array:
-        """From placed to found, shape (2,), metres."""
-        return self.found - self.placed
-
-
-def contact(view: ViewSubject) -> Spot | str:
-    """Return where a standing hazard's lowest pixel touches the ground, or why that cannot be told.
-
-    The placed spot is where the placement's footprint begins along the same bearing, or its nearest point when the
-    bearing misses it.
+    The offset (2,) is in plan, metres. It should touch within the placement's footprint, at most an overhang behind
+    where that begins along the pixel's bearing.
     """
     mask = silhouettes.main_parts(view.pixels.object_mask)
     if not mask.any():
@@ -153,31 +141,40 @@ def contact(view: ViewSubject) -> Spot | str:
     found = view.ground.intersect(camera.position, camera.rays(np.array([[column, row + 0.5]])))[0, :2]
     if not np.isfinite(found).all():
         return "the hazard's lowest pixel lies above the horizon"
-    return Spot(found, _begin(camera.position[:2], found, view.footprint))
+    overhang = silhouettes.OVERHANG_SHARE * placed_length(view.placement)
+    return _miss(camera.position[:2], found, view.footprint, overhang)
 
 
-def _begin(eye: Array, found: Array, footprint: shapely.Polygon) -> Array:
-    direction = (found - eye) / np.linalg.norm(found - eye)
-    reach = silhouettes.first_meeting(eye, direction, footprint)
-    if reach is not None:
-        return eye + direction * reach
-    return np.asarray(shapely.shortest_line(footprint, shapely.Point(found)).coords[0])
+def placed_length(placement: Placement) -> float:
+    """Return the length of a placed body, metres; 0 for a surface."""
+    return 0.0 if placement.kind == "surface" else placement.box.size[0]
 
 
-def patch(view: ViewSubject) -> Spot | str:
-    """Return the centres on the ground of what is seen of a surface hazard, found and placed, or why not."""
+def _miss(eye: Array, found: Array, footprint: shapely.Polygon, overhang: float) -> Array:
+    reach = float(np.linalg.norm(found - eye))
+    direction = (found - eye) / reach
+    begin = silhouettes.first_meeting(eye, direction, footprint)
+    if begin is None:
+        return found - np.asarray(shapely.shortest_line(footprint, shapely.Point(found)).coords[0])
+    return direction * (reach - float(np.clip(reach, begin, begin + overhang)))
+
+
+def patch(view: ViewSubject) -> Array | str:
+    """Return how far the centre of a surface hazard lies from where it should, as far as it is seen, or why not.
+
+    The offset (2,) is in plan, metres.
+    """
     centres: list[Array] = []
     for mask, what in ((silhouettes.main_parts(view.pixels.object_mask), "found"), (view.expected.visible, "expected")):
-        rows, columns = np.nonzero(mask)
         camera = view.expected.camera
-        rays = camera.rays(np.column_stack([columns, rows]).astype(np.float64))
+        rays = camera.rays(silhouettes.column_ends(mask))
         ground = view.ground.intersect(camera.position, rays)[:, :2]
         ground = ground[np.isfinite(ground).all(axis=1)]
         if not len(ground):
             return f"nothing is {what} on the ground"
         hull = shapely.convex_hull(shapely.MultiPoint(ground))
         centres.append(np.asarray(hull.centroid.coords[0]))
-    return Spot(centres[0], centres[1])
+    return centres[0] - centres[1]
 
 
 def height_px(mask: Pixels) -> int:

@@ -20,8 +20,9 @@ from scipy import optimize
 from data_registry import identity, silhouettes
 from data_registry.cameras import pinhole
 from data_registry.geometry import Array, GeometryError, PinholeCamera, convex_quad, rectangle
-from data_registry.silhouettes import Pixels
+from data_registry.projection import outline
 from data_registry.records import Keyframe, LocalizationEvidence, Quad, Region, Screening
+from data_registry.silhouettes import Pixels
 from models.backend import IdentitySettings, LocalBackend
 from models.localizers.localizer import LocalizeRequest, RegionNotFoundError, SeenHazard
 from prompts.taxonomy import Appearance, RegionRule, TaskSpec
@@ -49,7 +50,9 @@ class GroundPlaneSettings(IdentitySettings):
     """How well an outermost column fixes a side of the hazard, at its distance."""
     contact_sigma_m: float = 0.1
     """How well the contact columns fix the hazard's near side."""
-    size_sigma_m: float = 0.5
+    overhang_share: float = silhouettes.OVERHANG_SHARE
+    """The contact may lie up to this share of the length behind the near side, at little cost."""
+    size_sigma_m: float = 0.15
     """How far a seen size may differ from the middle of the task's range, besides half of that range."""
 
 
@@ -140,6 +143,7 @@ class GroundPlaneLocalizer(LocalBackend):
         spread = np.array([_half(prior.size_m.length), _half(prior.size_m.width)]) + settings.size_sigma_m
 
         start = np.concatenate([_start(sights, size), size])
+        overhang = settings.overhang_share * float(size[0])
 
         def residuals(shifted: Array) -> Array:
             shape = start + shifted - _SHIFT
@@ -148,12 +152,17 @@ class GroundPlaneLocalizer(LocalBackend):
             for sight in sights:
                 parts.append(_across(sight.left, sight.eye, box).max(axis=1) / settings.edge_sigma_m)
                 parts.append(_across(sight.right, sight.eye, box).min(axis=1) / settings.edge_sigma_m)
-                parts.append(_contact_miss(sight, box) / settings.contact_sigma_m)
+                parts.append(self._contact_cost(_contact_miss(sight, box), overhang))
             return np.concatenate(parts)
 
         found: Any = optimize.least_squares(residuals, np.full(4, _SHIFT), diff_step=1e-5)
         x, y, length, width = (start + found.x - _SHIFT).tolist()
         return shapely.Polygon(rectangle((x, y), max(abs(length), 0.05), max(abs(width), 0.05), heading))
+
+    def _contact_cost(self, miss: Array, overhang: float) -> Array:
+        """Weigh how far contacts lie behind the near side: cheap up to an overhang (wheels), dear beyond."""
+        within = np.clip(miss, 0.0, overhang)
+        return within / overhang + (miss - within) / self.identity_settings.contact_sigma_m
 
     def _quad(self, region: Any) -> Quad:
         if region.area < self.identity_settings.least_area_m2:
@@ -209,7 +218,7 @@ def _before(keyframe: Keyframe, camera: PinholeCamera, limit_m: float) -> Pixels
     """Return the pixels of annotated objects that begin nearer than a distance on the ground."""
     eye = shapely.Point(camera.position[:2])
     near = [note for note in keyframe.annotations if eye.distance(shapely.Polygon(note.box.footprint())) < limit_m]
-    return silhouettes.fill(camera, [silhouettes.outline(camera, note.box.corners()) for note in near])
+    return silhouettes.fill(camera, [outline(note.box.corners(), camera) for note in near])
 
 
 def _behind_objects(keyframe: Keyframe, camera: PinholeCamera, ground: Array, reach: Array) -> Any:
@@ -260,10 +269,8 @@ def _on_ground(
     points: list[Array] = []
     sensors: list[str] = []
     for view, camera in views:
-        rows, columns = np.nonzero(silhouettes.main_parts(view.object_mask))
-        corners = np.concatenate(
-            [np.column_stack([columns + dx, rows + dy]) for dx in (-0.5, 0.5) for dy in (-0.5, 0.5)]
-        )
+        ends = silhouettes.column_ends(silhouettes.main_parts(view.object_mask))
+        corners = np.concatenate([ends + np.array([dx, dy]) for dx in (-0.5, 0.5) for dy in (-0.5, 0.5)])
         ground = keyframe.ground.intersect(camera.position, camera.rays(corners))[:, :2]
         ground = ground[np.isfinite(ground).all(axis=1)]
         if len(ground):

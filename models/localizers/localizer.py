@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from data_registry.silhouettes import Pixels
 from data_registry.records import Candidate, Keyframe, Region, Screening
+from data_registry.silhouettes import Pixels
 from models.backend import Backend
 from prompts.taxonomy import TaskSpec
 
