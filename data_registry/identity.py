@@ -45,7 +45,10 @@ def canonical_json(value: Any) -> bytes:
 
 
 def _shorten(value: Any, limit: int = 120) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except RecursionError:
+        text = f"a {type(value).__name__} nested too deeply"
     return text if len(text) <= limit else f"{text[:limit]}..."
 
 

@@ -204,7 +204,9 @@ def _work(stage: Stage[In, Out], items: Sequence[In]) -> list[_Work[In]]:
     for what, values in (("id", [entry.id for entry in work]), ("key", [entry.key for entry in work])):
         repeated = [value for value, count in Counter(values).items() if count > 1]
         if repeated:
-            raise StageError(f"stage {stage.name}: {len(repeated)} items share an {what}, the first is {repeated[0]}")
+            raise StageError(
+                f"stage {stage.name}: {len(repeated)} items share the {what} of another, the first is {repeated[0]}"
+            )
     return work
 
 
