@@ -27,7 +27,7 @@ from tasks.publication import Publication
 CARD: Final = "README.md"
 LICENCES: Final = "LICENSES.md"
 _TEMPLATES: Final = Path(__file__).parent / "templates"
-_SPECIAL: Final = re.compile(r"([\\`*_{}\[\]#|~])")
+_SPECIAL: Final = re.compile(r"([\\`*\[\]#|~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
 
 _CONTEXT: Final[dict[str, Any]] = {
     "@language": "en",
@@ -73,8 +73,8 @@ class Plain(str):
 def escape(value: object) -> str:
     r"""Return a value as Markdown that shows it literally, on one line.
 
-    >>> escape("a|b <script>\\n# [x](y)")
-    'a\\\\|b &lt;script&gt; \\\\# \\\\[x\\\\](y)'
+    >>> print(escape("a|b <script> # [x](y)"))
+    a\|b &lt;script&gt; \# \[x\](y)
     """
     if isinstance(value, Plain):
         return value
@@ -249,8 +249,8 @@ def _field(schema: TableSchema, name: str, column: Column) -> dict[str, Any]:
 
 _DESCRIPTION: Final = (
     "Pairs of recorded driving views and the same views with a plausible, rare hazard placed on the ego vehicle's way:"
-    " which ground to keep free, by how much, and how each pair was made, measured and decided. Edited pixels are stored"
-    " as deltas to the source pictures; the source pictures are not part of this release."
+    " which ground to keep free, by how much, and how each pair was made, measured and decided. Edited pixels are"
+    " stored as deltas to the source pictures; the source pictures are not part of this release."
 )
 _DELTAS: Final[dict[str, Any]] = {
     "@type": "cr:FileSet",

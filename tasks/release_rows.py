@@ -141,6 +141,7 @@ def _pair_row(pair: Pair) -> Row:
         "appearance": screening.appearance or "",
         "placement_kind": screening.placement.kind,
         "placement": _json(screening.placement.model_dump(mode="json")),
+        "facts": _json([fact.model_dump(mode="json") for fact in screening.evidence]),
         "speed": keyframe.motion.speed,
         "nominal_conflict": screening.nominal_conflict,
         "required_decel": screening.required_decel,

@@ -36,6 +36,7 @@ PAIRS: Final = TableSchema(
         "appearance": Column(_TEXT, "the hazard's look in the task file"),
         "placement_kind": Column(_TEXT, "standing, surface, mounted or attached"),
         "placement": Column(_TEXT, "placement as canonical JSON, ego frame at time 0, metres"),
+        "facts": Column(_TEXT, "what the screening rests on as canonical JSON: name, value, limits, whether it holds"),
         "speed": Column(pl.Float64, "ego speed at time 0, m/s"),
         "nominal_conflict": Column(_TEXT, "nominal paths that meet the region within 3 s"),
         "required_decel": Column(pl.Float64, "m/s2 to stop in time after 0.5 s; null: no room", nullable=True),
