@@ -115,7 +115,6 @@ def streetset(
 ) -> None:
     """Write the embedded synthetic logs in nuScenes v1.0 form."""
     from data_registry.sources.streetset import VERSION, write_streetset
-
     from flows.exits import say
 
     with reporting(as_json):

@@ -26,12 +26,12 @@ class _PlainLines(logging.Formatter):
         self.default_time_format = "%Y-%m-%dT%H:%M:%S"
         self.default_msec_format = "%s.%03dZ"
 
-    def formatMessage(self, record: logging.LogRecord) -> str:
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
         return _CONTROL.sub(
             lambda found: found.group().encode("unicode_escape").decode("ascii"), super().formatMessage(record)
         )
 
-    def formatException(self, ei: object) -> str:
+    def formatException(self, ei: object) -> str:  # noqa: N802 - logging's name
         return "    " + super().formatException(ei).replace("\n", "\n    ")  # pyright: ignore[reportArgumentType]
 
 

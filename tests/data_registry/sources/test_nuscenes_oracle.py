@@ -23,7 +23,6 @@ from data_registry.sources.nuscenes.motion import motion_of, read_can_poses
 from data_registry.sources.nuscenes.patches import Patch, no_map
 from data_registry.sources.nuscenes.splits import official_splits
 from data_registry.sources.source import Request
-from data_registry.sources.streetset import write_streetset
 
 pytest.importorskip("nuscenes", reason="the devkit is the oracle: install the extra `nuscenes`")
 pytestmark = [
@@ -53,13 +52,8 @@ def real_devkit(real_data: Path) -> Any:
 
 
 @pytest.fixture(scope="module")
-def street(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_streetset(tmp_path_factory.mktemp("street") / "root")
-
-
-@pytest.fixture(scope="module")
-def street_keyframe(street: Path, tmp_path_factory: pytest.TempPathFactory) -> Keyframe:
-    source = NuScenes(street, "v1.0-streetset", tmp_path_factory.mktemp("index"), "streetset")
+def street_keyframe(street_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Keyframe:
+    source = NuScenes(street_root, "v1.0-streetset", tmp_path_factory.mktemp("index"), "streetset")
     (keyframe,) = source.select(Request()).keyframes
     return keyframe
 
@@ -192,16 +186,16 @@ def test_splits_are_the_devkits() -> None:
     assert official_splits() == theirs
 
 
-def test_street_keyframe_agrees_with_the_devkit(street: Path, street_keyframe: Keyframe) -> None:
-    agrees(street_keyframe, devkit(street, "v1.0-streetset"))
+def test_street_keyframe_agrees_with_the_devkit(street_root: Path, street_keyframe: Keyframe) -> None:
+    agrees(street_keyframe, devkit(street_root, "v1.0-streetset"))
     assert street_keyframe.id.startswith("streetset/")
     assert street_keyframe.map.source == "expansion"
 
 
-def test_street_lanes_agree_with_the_devkits_map(street: Path, street_keyframe: Keyframe) -> None:
+def test_street_lanes_agree_with_the_devkits_map(street_root: Path, street_keyframe: Keyframe) -> None:
     from nuscenes.map_expansion.map_api import NuScenesMap
 
-    oracle = NuScenesMap(str(street), street_keyframe.location)
+    oracle = NuScenesMap(str(street_root), street_keyframe.location)
     patch, ego = street_keyframe.map, Patch.around(street_keyframe.ego_to_global.transform())
     lines = oracle.discretize_lanes([lane.token for lane in patch.lanes], 0.05)
     assert patch.lanes

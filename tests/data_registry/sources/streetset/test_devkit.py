@@ -39,19 +39,19 @@ REAL_DELAYS = {
 
 
 @pytest.fixture(scope="module")
-def nusc(log: Path) -> Any:
+def nusc(street_root: Path) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the devkit's own imports
         from nuscenes.nuscenes import NuScenes
-    return NuScenes(VERSION, str(log), verbose=False)
+    return NuScenes(VERSION, str(street_root), verbose=False)
 
 
 @pytest.fixture(scope="module")
-def nusc_map(log: Path) -> Any:
+def nusc_map(street_root: Path) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from nuscenes.map_expansion.map_api import NuScenesMap
-    return NuScenesMap(str(log), LOCATION)
+    return NuScenesMap(str(street_root), LOCATION)
 
 
 def place(s: float, t: float) -> tuple[float, float]:
@@ -87,11 +87,13 @@ def test_cameras_fire_at_the_real_offsets_with_their_own_ego_poses(nusc, channel
         assert np.linalg.norm(moved) == pytest.approx(6.0 * abs(seconds), abs=1e-5)
 
 
-def test_pictures_are_there_for_the_keyframe_and_its_history_only(nusc, log: Path) -> None:
+def test_pictures_are_there_for_the_keyframe_and_its_history_only(nusc, street_root: Path) -> None:
     for channel in CAMERAS:
-        present = [(log / nusc.get("sample_data", s["data"][channel])["filename"]).is_file() for s in nusc.sample]
+        present = [
+            (street_root / nusc.get("sample_data", s["data"][channel])["filename"]).is_file() for s in nusc.sample
+        ]
         assert present == [True] * 5 + [False] * 6
-    path = log / nusc.get("sample_data", nusc.sample[KEY_INDEX]["data"]["CAM_FRONT"])["filename"]
+    path = street_root / nusc.get("sample_data", nusc.sample[KEY_INDEX]["data"]["CAM_FRONT"])["filename"]
     with Image.open(path) as picture:
         assert (picture.size, picture.format, picture.mode) == ((1600, 900), "JPEG", "RGB")
 
@@ -206,16 +208,16 @@ def test_the_mask_raster_is_set_on_the_street_and_clear_beside_it(nusc) -> None:
 
 
 @pytest.mark.parametrize("city", CITIES)
-def test_all_four_cities_load(log: Path, city: str, nusc_map) -> None:
+def test_all_four_cities_load(street_root: Path, city: str, nusc_map) -> None:
     from nuscenes.map_expansion.map_api import NuScenesMap
 
-    assert (len(NuScenesMap(str(log), city).lane) > 0) == (city == LOCATION)
+    assert (len(NuScenesMap(str(street_root), city).lane) > 0) == (city == LOCATION)
 
 
-def test_the_can_bus_agrees_with_the_poses(nusc, log: Path) -> None:
+def test_the_can_bus_agrees_with_the_poses(nusc, street_root: Path) -> None:
     from nuscenes.can_bus.can_bus_api import NuScenesCanBus
 
-    can = NuScenesCanBus(str(log))
+    can = NuScenesCanBus(str(street_root))
     messages = can.get_messages(SCENE, "pose")
     assert np.median(np.diff([m["utime"] for m in messages])) == 20_000
     for sample in nusc.sample:

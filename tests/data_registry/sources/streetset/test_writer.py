@@ -29,11 +29,11 @@ def contents(root: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.timeout(600)  # waits for the log to be written
-def test_documents_and_pictures_come_out_the_same_again(log: Path) -> None:
+def test_documents_and_pictures_come_out_the_same_again(street_root: Path) -> None:
     for path, content in writer.documents().items():
-        assert (log / path).read_bytes() == content
+        assert (street_root / path).read_bytes() == content
     for channel, index in (("CAM_FRONT", KEY_INDEX), ("CAM_BACK_LEFT", 0)):
-        assert (log / picture_path(channel, index)).read_bytes() == jpeg(channel, camera_us(channel, index))
+        assert (street_root / picture_path(channel, index)).read_bytes() == jpeg(channel, camera_us(channel, index))
 
 
 def test_two_writes_are_equal(tmp_path: Path, quick) -> None:
