@@ -78,12 +78,13 @@ def test_without_the_plugin_prefect_refuses_the_bare_name_and_takes_the_long_for
     assert long.returncode == 0
 
 
-def test_the_plugin_costs_next_to_nothing_beyond_prefects_own_import() -> None:
+def test_the_plugin_costs_next_to_nothing_beyond_prefects_own_import(tmp_path: Path) -> None:
     program = (
         "import prefect, pluggy, prefect.plugins, time; prefect.plugins.register_hook\n"
         "start = time.process_time(); import flows.prefect_plugin; print(time.process_time() - start)"
     )
     environment = {**os.environ, "PYTHONPATH": str(CHECKOUT), "PREFECT_PLUGINS_ENABLED": "false"}
+    environment["PREFECT_HOME"] = str(tmp_path)
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert float(done.stdout) < 0.05
