@@ -205,7 +205,7 @@ def _standing(around: Surroundings, at: Xy, yaw: float, size: tuple[float, float
     ground = float(around.keyframe.ground.height_at(np.array([at]))[0])
     rotation = Transform(yaw_rotation(yaw), np.zeros(3)).quaternion()
     box = Box(centre=(at[0], at[1], ground + size[2] / 2), size=size, rotation=rotation)
-    on_road = bool(around.drivable.buffer(0.1).covers(shapely.Point(at)))
+    on_road = around.is_drivable(shapely.Point(at))
     return Standing(box=box, surface="road" if on_road else "pavement")
 
 
