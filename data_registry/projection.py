@@ -16,15 +16,20 @@ def outline(points: Array, camera: PinholeCamera) -> Any:
 
     What lies nearer to the camera's plane than NEAREST_DEPTH_M is cut off exactly; the area may be empty.
     """
+    frame = shapely.box(-0.5, -0.5, camera.width - 0.5, camera.height - 0.5)
+    shown: Any = shapely.intersection(full_outline(points, camera), frame)
+    return shown if shown.geom_type == "Polygon" else shapely.Polygon()
+
+
+def full_outline(points: Array, camera: PinholeCamera) -> shapely.Polygon:
+    """Return the same area in an endless picture: it may reach beyond the camera's."""
     seen = camera.ego_to_camera.apply(points)
     front = seen[seen[:, 2] >= NEAREST_DEPTH_M]
     image = np.vstack([front, _crossings(seen)]) @ camera.intrinsics.T
     if len(image) < 3:
         return shapely.Polygon()
-    hull = shapely.convex_hull(shapely.multipoints(image[:, :2] / image[:, 2:3]))
-    frame = shapely.box(-0.5, -0.5, camera.width - 0.5, camera.height - 0.5)
-    shown: Any = shapely.intersection(hull, frame)
-    return shown if shown.geom_type == "Polygon" else shapely.Polygon()
+    hull: Any = shapely.convex_hull(shapely.multipoints(image[:, :2] / image[:, 2:3]))
+    return hull if hull.geom_type == "Polygon" else shapely.Polygon()
 
 
 def _crossings(seen: Array) -> Array:
