@@ -192,3 +192,33 @@ def test_a_task_that_rules_cannot_place_is_named() -> None:
     mounted = TRUCK.model_copy(update={"placement": TRUCK.placement.model_copy(update={"kind": "mounted"})})
     with pytest.raises(UnsupportedTaskError, match="not mounted ones"):
         screen(mounted)
+
+
+def _with_placement(task: TaskSpec, **changes: Any) -> TaskSpec:
+    content = task.model_dump()
+    content["placement"].update(changes)
+    return TaskSpec.model_validate(content)
+
+
+def test_beyond_the_reach_of_regions_there_is_no_placement() -> None:
+    found = screen(_with_placement(HOLE, gap_m={"low": 58.0, "high": 62.0}))
+    assert (found.suitable, found.reason_code) == (False, "no_placement")
+    assert found.placement is None
+    assert found.expected_region is None
+    assert found.views == ()
+
+
+@pytest.mark.parametrize(("lane", "lateral"), [("left", 3.5), ("right", -3.5)])
+def test_the_neighbouring_lanes_lie_a_lane_width_beside_the_ego_lane(lane: str, lateral: float) -> None:
+    found = screen(_with_placement(TRUCK, lane=lane))
+    assert isinstance(found.placement, Standing)
+    assert found.placement.box.centre[1] == pytest.approx(lateral, abs=0.02)
+    assert value(found, "nominal_conflict") == "none"
+
+
+def test_at_the_kerb_a_hazard_stands_just_inside_the_drivable_ground() -> None:
+    found = screen(_with_placement(TRUCK, lane="kerb"), annotations=[])
+    assert isinstance(found.placement, Standing)
+    right = min(y for _, y in found.placement.box.footprint())
+    assert right == pytest.approx(-4.0 + 0.3, abs=0.02)
+    assert found.reason_code == "no_conflict"

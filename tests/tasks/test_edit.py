@@ -11,7 +11,7 @@ import pytest
 from data_registry.blobs import Blobs
 from data_registry.edits import full_edit_mask, full_object_mask, materialise
 from data_registry.identity import seed_for, sha256
-from data_registry.pictures import decode_rgb
+from data_registry.pictures import decode_rgb, encode_png
 from data_registry.records import Screening
 from data_registry.sources.source import SourceError
 from models.backend import LocalBackend
@@ -158,8 +158,6 @@ def _broken(source: StreetSource, content: bytes, item: Screened, honest: bool) 
 
 
 def test_pictures_that_can_never_be_read_are_permanent_failures(blobs: Blobs) -> None:
-    from data_registry.pictures import encode_png
-
     whole = StreetSource().files["CAM_FRONT"]
     cases = {
         "picture_unreadable": (whole[: len(whole) // 2], True),
