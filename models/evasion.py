@@ -71,6 +71,6 @@ def _shifted(around: Surroundings, candidate: Candidate, offset: float, limits: 
 def _clear(around: Surroundings, swept: Any, region: Any, clearance_m: float) -> bool:
     return (
         float(shapely.distance(swept, region)) >= clearance_m
-        and bool(around.drivable.buffer(0.05).covers(swept))
-        and float(shapely.distance(swept, around.occupied)) >= OBJECT_ROOM_M
+        and around.is_drivable(swept)
+        and around.room(swept) >= OBJECT_ROOM_M
     )

@@ -22,6 +22,8 @@ EMERGING_STEPS_M: Final = (0.2, 0.45, 0.7)
 OCCLUDER_REACH_M: Final = 3.0
 """An object up to this far beside the lane's edge can hide a hazard that steps into the lane."""
 KERB_ROOM_M: Final = 0.3
+REGION_REACH_M: Final = 60.0
+"""Regions lie within this distance of the ego origin (DESIGN section 5)."""
 SURFACE_CORNERS: Final = 16
 RAGGED: Final = 0.12
 """Corners of a surface hazard's outline, and how far it is cut in at most, as a share of its radius."""
@@ -83,7 +85,7 @@ class _Spot:
 
 
 def candidates(around: Surroundings, task: TaskSpec, rules: PlacingRules) -> Iterator[Candidate]:
-    """Yield the places of a task's hazard whose gap lies in the task's range, in a seeded order.
+    """Yield the places of a task's hazard within its range of gaps, in a seeded order; none when all are too far.
 
     Raises:
         UnsupportedTaskError: the task's placement is mounted or attached, or its region a conflict area.
@@ -96,7 +98,9 @@ def candidates(around: Surroundings, task: TaskSpec, rules: PlacingRules) -> Ite
     appearance = task.appearances[int(rules.draw("appearance") * len(task.appearances))]
     size = _size(appearance, rules)
     for spot in _spots(around, task, size, rules):
-        yield _candidate(around, task, appearance.name, size, spot)
+        found = _candidate(around, task, appearance.name, size, spot)
+        if float(np.hypot(found.quad[:, 0], found.quad[:, 1]).max()) <= REGION_REACH_M:
+            yield found
 
 
 def _size(appearance: Appearance, rules: PlacingRules) -> tuple[float, float, float]:
@@ -205,7 +209,7 @@ def _standing(around: Surroundings, at: Xy, yaw: float, size: tuple[float, float
     ground = float(around.keyframe.ground.height_at(np.array([at]))[0])
     rotation = Transform(yaw_rotation(yaw), np.zeros(3)).quaternion()
     box = Box(centre=(at[0], at[1], ground + size[2] / 2), size=size, rotation=rotation)
-    on_road = bool(around.drivable.buffer(0.1).covers(shapely.Point(at)))
+    on_road = around.is_drivable(shapely.Point(at))
     return Standing(box=box, surface="road" if on_road else "pavement")
 
 

@@ -172,11 +172,11 @@ def _measure(
     values: dict[str, Value] = {
         "speed": around.speed,
         "lane_width_m": around.course.width_at(candidate.arc_m),
-        "lane_is_drivable": bool(around.drivable.buffer(0.1).covers(target)),
+        "lane_is_drivable": around.is_drivable(target),
         "free_length_m": around.free_length_m,
         "target_gap_m": candidate.gap_m,
         "occluder_gap_m": candidate.occluder_gap_m,
-        "clear_of_objects_m": float(shapely.distance(around.occupied, shapely.Polygon(candidate.swept))),
+        "clear_of_objects_m": around.room(shapely.Polygon(candidate.swept)),
         "start_distance_m": clearance(around.ego_body, shapely.Polygon(candidate.quad)),
         "views_count": float(len(seen)),
         "projected_height_px": max((sight.height_px for sight in seen), default=0.0),

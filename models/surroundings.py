@@ -17,6 +17,10 @@ from data_registry.records import Annotation, Keyframe
 
 MOVING_MPS: Final = 0.5
 """Objects slower than this stand."""
+FAR_M: Final = 60.0
+"""Distances are not told apart beyond this."""
+EDGE_M: Final = 0.1
+"""How well the edge of drivable ground is known: a pixel of the map mask."""
 FREE_BESIDE_M: Final = 0.2
 """Room that the ego body needs on each side for ground ahead to count as free."""
 
@@ -54,10 +58,19 @@ class Surroundings:
         """Ground that annotated objects keep."""
         return shapely.union_all([neighbour.kept for neighbour in self.neighbours])
 
+    def room(self, area: Any) -> float:
+        """Return the distance from an area to the nearest object's ground, metres, at most FAR_M."""
+        return FAR_M if self.occupied.is_empty else min(FAR_M, float(shapely.distance(self.occupied, area)))
+
     @cached_property
-    def standing(self) -> Any:
-        """Footprints of annotated objects at time 0."""
-        return shapely.union_all([shapely.Polygon(neighbour.footprint) for neighbour in self.neighbours])
+    def _drivable_with_edge(self) -> Any:
+        wider = self.drivable.buffer(EDGE_M)
+        shapely.prepare(wider)
+        return wider
+
+    def is_drivable(self, area: Any) -> bool:
+        """Tell whether an area lies on drivable ground; its edge is good to EDGE_M."""
+        return bool(shapely.covers(self._drivable_with_edge, area))
 
     @cached_property
     def ego_body(self) -> Any:
@@ -82,9 +95,9 @@ class Surroundings:
 
     @cached_property
     def free_length_m(self) -> float:
-        """Length of the ego's way ahead of the bumper that no object stands on, metres, at most 60."""
+        """Length of the ego's way ahead of the bumper that no object stands on, metres, at most FAR_M."""
         strip = self.course.strip(EGO_WIDTH_M / 2 + FREE_BESIDE_M)
-        ahead = [60.0]
+        ahead = [FAR_M]
         for neighbour in self.neighbours:
             part = shapely.intersection(strip, shapely.Polygon(neighbour.footprint))
             if part.is_empty:
