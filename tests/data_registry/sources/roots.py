@@ -7,6 +7,9 @@ from typing import Any
 
 from PIL import Image
 
+from data_registry.sources.nuscenes import NuScenes
+from data_registry.sources.source import Request, Selection
+
 VERSION = "v1.0-tiny"
 CHANNELS = ("CAM_BACK", "CAM_FRONT")
 STEP_US = 500_000
@@ -115,3 +118,16 @@ def jpeg(shade: int) -> bytes:
     buffer = io.BytesIO()
     Image.new("RGB", (64, 36), (shade % 256, 80, 40)).save(buffer, "JPEG")
     return buffer.getvalue()
+
+
+def opened(tmp_path: Path) -> NuScenes:
+    return NuScenes(tmp_path / "root", VERSION, tmp_path / "index")
+
+
+def select(tmp_path: Path, tables: Tables, request: Request | None = None) -> Selection:
+    write_root(tmp_path / "root", tables)
+    return opened(tmp_path).select(request or Request())
+
+
+def row(tables: Tables, table: str, token: str) -> dict:
+    return next(row for row in tables[table] if row["token"] == token)

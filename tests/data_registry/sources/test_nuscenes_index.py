@@ -1,0 +1,75 @@
+"""Indexes of tiny roots: killed builders, two builders, damage."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from data_registry.sources.nuscenes import (
+    TablesError,
+)
+from data_registry.sources.source import Request
+from tests.data_registry.sources.roots import Tables, opened, select, tiny_tables, write_root
+
+
+@pytest.fixture
+def tables() -> Tables:
+    return tiny_tables()
+
+
+SLOW_BUILD = """
+import sys, time
+from pathlib import Path
+from data_registry.sources.nuscenes import NuScenes, index
+plain = index.write_atomically
+def slow(path, content):
+    plain(path, content)
+    print("wrote", flush=True)
+    time.sleep(float(sys.argv[3]))
+index.write_atomically = slow
+NuScenes(Path(sys.argv[1]), "v1.0-tiny", Path(sys.argv[2]))
+"""
+
+
+def builder(tmp_path: Path, pause: float) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", SLOW_BUILD, str(tmp_path / "root"), str(tmp_path / "index"), str(pause)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[3])
+
+
+def test_killed_build_is_cleaned_up_and_built_again(tmp_path: Path) -> None:
+    write_root(tmp_path / "root", tiny_tables(2, ("scene-9101", "scene-9102")))
+    process = builder(tmp_path, 60.0)
+    assert process.stdout is not None
+    deadline = time.monotonic() + 60
+    while not list((tmp_path / "index").glob(".building-*")) and time.monotonic() < deadline:
+        process.stdout.readline()
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    assert list((tmp_path / "index").glob(".building-*"))
+    assert len(opened(tmp_path).select(Request("all")).keyframes) == 4
+    assert not list((tmp_path / "index").glob(".building-*"))
+
+
+def test_two_builders_at_once_both_succeed(tmp_path: Path) -> None:
+    write_root(tmp_path / "root", tiny_tables(2, ("scene-9101", "scene-9102")))
+    processes = [builder(tmp_path, 0.05) for _ in range(2)]
+    for process in processes:
+        process.communicate(timeout=60)
+    assert [process.returncode for process in processes] == [0, 0]
+    assert len(list((tmp_path / "index").glob("tables-*"))) == 1
+
+
+def test_damaged_index_or_cache_is_rebuilt_or_named(tmp_path: Path, tables: Tables) -> None:
+    first = select(tmp_path, tables).keyframes
+    (folder,) = (tmp_path / "index").glob("tables-*")
+    (folder / "contents.json").write_text("{")
+    for cache in (tmp_path / "index").glob("root-*/*.json"):
+        cache.write_text("[3")
+    assert opened(tmp_path).select(Request()).keyframes == first
+    (folder / "000000.json").write_text("{}")
+    with pytest.raises(TablesError, match="delete that folder"):
+        opened(tmp_path).select(Request())
