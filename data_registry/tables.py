@@ -7,9 +7,9 @@ release asks for the component by name.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import polars as pl
 
@@ -17,6 +17,9 @@ from data_registry import identity
 
 ROW_GROUP: Final = 10_000
 """Rows in one parquet row group: part of the bytes, so never changed without a component schema bump."""
+
+LARGEST_ROWS: Final = 10_000_000
+"""A file that claims more rows is refused before it is read: a few bytes can stand for any number of equal rows."""
 
 
 class TableError(ValueError):
@@ -31,15 +34,26 @@ class Column:
     doc: str
     """Unit, frame, meaning; goes into the card and the Croissant file."""
     nullable: bool = False
+    is_file: bool = False
+    """Whether its values are paths of files of the release; every other file of the component is a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Values of `columns` must occur in the same-named columns of `table`; rows with a null in them are left out."""
+
+    columns: tuple[str, ...]
+    table: str
 
 
 @dataclass(frozen=True, slots=True)
 class TableSchema:
-    """A table's columns in order, and the columns that make its unique, sorted key."""
+    """A table's columns in order, the columns that make its unique, sorted key, and what it refers to."""
 
     name: str
     key: tuple[str, ...]
     columns: Mapping[str, Column] = field(hash=False)
+    references: tuple[Reference, ...] = ()
 
     def frame(self, rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
         """Make the table from rows: typed, sorted by key.
@@ -68,6 +82,10 @@ class TableSchema:
             values = frame[name]
             if not column.nullable and values.null_count():
                 raise TableError(f"table {self.name}: column {name} has {values.null_count()} nulls")
+            while isinstance(values.dtype, pl.Array):
+                values = values.drop_nulls().explode()
+                if values.null_count():
+                    raise TableError(f"table {self.name}: column {name} has nulls inside")
             if values.dtype.is_float() and not values.drop_nulls().is_finite().all():
                 raise TableError(f"table {self.name}: column {name} holds NaN or infinity")
         keys = frame.select(self.key)
@@ -88,9 +106,15 @@ class TableSchema:
     def decode(self, content: bytes, name: str) -> pl.DataFrame:
         """Read a table's parquet bytes; raises TableError, naming the file, when they are not this table."""
         try:
+            rows = int(pl.scan_parquet(io.BytesIO(content)).select(pl.len()).collect().item())
+            if rows > LARGEST_ROWS:
+                raise TableError(f"{name} claims {rows} rows, more than {LARGEST_ROWS}")
             frame = pl.read_parquet(io.BytesIO(content))
-        except (pl.exceptions.PolarsError, OSError, ValueError) as error:
-            raise TableError(f"{name} is not a parquet file: {error}") from error
+        except TableError:
+            raise
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, MemoryError) as error:
+            # a panic of the reader is no Exception to Python: a crafted file must not get past the callers' handlers
+            raise TableError(f"{name} is not a parquet file: {str(error)[:300]}") from error
         try:
             return self.checked(frame)
         except TableError as error:
@@ -101,13 +125,35 @@ class TableSchema:
         return identity.digest({"columns": frame.columns, "rows": [list(row) for row in frame.iter_rows()]})
 
 
+class ReleaseContent(Protocol):
+    """What a component's own check may read of a release; every read is checked against the manifest."""
+
+    @property
+    def funnel(self) -> Mapping[str, Mapping[str, int]]:
+        """For each step what its items came to, as the manifest has it."""
+        ...
+
+    def frame(self, table: str) -> pl.DataFrame:
+        """Return one of the component's tables."""
+        ...
+
+    def read(self, path: str) -> bytes:
+        """Return one file of the release; raises ValueError or OSError when it is not what the manifest says."""
+        ...
+
+
+Check = Callable[[ReleaseContent, bool], Iterator[tuple[str, str]]]
+"""(content, deep) -> (where, what is wrong): invariants of a component's rows, and of its pictures when deep."""
+
+
 @dataclass(frozen=True, slots=True)
 class Component:
-    """A part of a release with its own schema version and tables."""
+    """A part of a release with its own schema version, tables and invariants."""
 
     name: str
     schema_version: int
     tables: tuple[TableSchema, ...]
+    check: Check | None = None
 
     def table(self, name: str) -> TableSchema:
         """Return one table's schema; raises KeyError when the component has none such."""

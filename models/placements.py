@@ -17,8 +17,8 @@ from prompts.taxonomy import Appearance, TaskSpec
 
 EMERGING_GAPS_M: Final = (0.4, 0.7, 1.0, 1.4, 1.8, 2.2)
 """Distances along the lane between an occluding object's far end and the hazard behind it that are tried."""
-EMERGING_STEPS_M: Final = (0.0, -0.35, 0.35)
-"""How far the hazard has stepped past the occluding object's side towards the lane that is tried, metres."""
+EMERGING_STEPS_M: Final = (0.2, 0.45, 0.7)
+"""How far the hazard's centre has come past the occluding object's side towards the lane that is tried, metres."""
 OCCLUDER_REACH_M: Final = 3.0
 """An object up to this far beside the lane's edge can hide a hazard that steps into the lane."""
 KERB_ROOM_M: Final = 0.3

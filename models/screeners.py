@@ -50,6 +50,8 @@ class RuleScreenerSettings(IdentitySettings):
     """How far ahead in time moving objects keep the ground they drive over."""
     smallest_view_px: Annotated[float, Field(gt=0)] = 150.0
     """Visible area from which a camera counts as seeing the hazard, square pixels."""
+    smallest_share: Annotated[float, Field(gt=0, le=1)] = 0.4
+    """Share of the hazard that must not be hidden in its largest view."""
     reaction_s: Annotated[float, Field(ge=0)] = 0.5
     hardest_braking: Annotated[float, Field(gt=0)] = 6.0
     """m/s2 (DESIGN section 3)."""
@@ -76,6 +78,11 @@ class _Assessment:
                 return index, fact.name
         return len(self.facts), ""
 
+    @property
+    def rank(self) -> tuple[int, float]:
+        """How far the placement comes: facts that hold before the first that fails, then how mildly one may brake."""
+        return self.failed[0], -float("inf") if self.braking is None else -self.braking
+
 
 class RuleScreener(LocalBackend):
     """Screens by geometry: map, free ground, boxes, cameras and the ego's motion."""
@@ -92,7 +99,7 @@ class RuleScreener(LocalBackend):
         best: _Assessment | None = None
         for candidate in candidates(around, task, rules):
             found = self._assess(around, task, candidate)
-            if best is None or found.failed[0] > best.failed[0]:
+            if best is None or found.rank > best.rank:
                 best = found
             if found.failed[0] == len(found.facts):
                 break
@@ -115,12 +122,19 @@ class RuleScreener(LocalBackend):
         values = _measure(around, candidate, seen, braking)
         facts = [_judge(predicate, values[predicate.fact]) for predicate in task.predicates]
         start = values["start_distance_m"]
+        share, least_share = (seen[0].share if seen else 0.0), self.identity_settings.smallest_share
         apart = isinstance(start, float) and start >= CONTACT_LIMIT_M
         facts += [
             Fact(name="start_distance_m", value=start, at_least=CONTACT_LIMIT_M, holds=apart),
             Fact(name="nominal_conflict", value=conflict, holds=conflict != "none"),
             Fact(name="avoidable", value=avoidable, holds=avoidable != "none"),
             Fact(name="views_count", value=float(len(seen)), at_least=1.0, holds=bool(seen)),
+            Fact(
+                name="visible_share",
+                value=quantise(share, METRE_STEP),
+                at_least=least_share,
+                holds=share >= least_share,
+            ),
         ]
         asked = {fact.name for fact in facts}
         facts += [Fact(name=name, value=value, holds=True) for name, value in values.items() if name not in asked]
@@ -132,6 +146,7 @@ BUILT_IN_REASONS: Final = {
     "nominal_conflict": "no_conflict",
     "avoidable": "not_avoidable",
     "views_count": "no_view",
+    "visible_share": "mostly_hidden",
 }
 """Reason codes of the rules that hold for every task."""
 

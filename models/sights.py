@@ -16,11 +16,19 @@ from models.surroundings import Surroundings
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What one camera sees of a hazard: visible area (square pixels) and height of the visible part (pixels)."""
+    """What one camera sees of a hazard.
+
+    Attributes:
+        sensor_id: the camera.
+        area_px: visible area, square pixels.
+        height_px: height of the visible part, pixels.
+        share: visible area over the area within the picture, 0..1.
+    """
 
     sensor_id: str
     area_px: float
     height_px: float
+    share: float
 
 
 def sights(around: Surroundings, candidate: Candidate, smallest_px: float) -> tuple[Sight, ...]:
@@ -33,13 +41,14 @@ def sights(around: Surroundings, candidate: Candidate, smallest_px: float) -> tu
 def _sight(around: Surroundings, candidate: Candidate, name: str, camera: PinholeCamera) -> Sight:
     shown = outline(candidate.solid, camera)
     if shown.is_empty:
-        return Sight(name, 0.0, 0.0)
+        return Sight(name, 0.0, 0.0, 0.0)
+    whole = float(shown.area)
     for hidden in _hiding(around, candidate, camera):
         shown = shapely.difference(shown, hidden)
     if shown.is_empty:
-        return Sight(name, 0.0, 0.0)
+        return Sight(name, 0.0, 0.0, 0.0)
     _, top, _, bottom = shown.bounds
-    return Sight(name, float(shown.area), float(bottom - top))
+    return Sight(name, float(shown.area), float(bottom - top), float(shown.area) / whole)
 
 
 def _hiding(around: Surroundings, candidate: Candidate, camera: PinholeCamera) -> list[Any]:

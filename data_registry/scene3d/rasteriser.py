@@ -2,8 +2,8 @@
 
 No Python loop runs over triangles or rows: all triangles of a chunk are cut into row spans at once, so the cost follows
 the number of samples covered. Each shared edge is intersected with a row by the same arithmetic on both sides, and
-spans are half open, so neighbouring faces neither overlap nor leave a crack. All positions are absolute picture coordinates:
-a window gives exactly the crop of the whole picture. Ties in depth go to the earlier face.
+spans are half open, so neighbouring faces neither overlap nor leave a crack. All positions are absolute picture
+coordinates: a window gives exactly the crop of the whole picture. Ties in depth go to the earlier face.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ Ints = npt.NDArray[np.int64]
 
 CHUNK_SAMPLES: Final = 1 << 21
 """Samples expanded at once: bounds the memory of a chunk to about 150 MB."""
+
+BAND_SAMPLES: Final = 1 << 19
+"""Samples of a band of rows: its buffers stay in the processor's cache and fresh memory is rarely asked for."""
 
 NOBODY: Final = np.iinfo(np.int32).max
 
@@ -105,13 +108,35 @@ def render(
     if not (0 <= left < right <= camera.width and 0 <= top < bottom <= camera.height) or samples < 1:
         size = f"{camera.width}x{camera.height}"
         raise GeometryError(f"window {window} with {samples} samples a side is not part of a {size} picture")
-    grid = _Grid(left * samples, top * samples, (right - left) * samples, (bottom - top) * samples, samples)
     faces = _project_faces(meshes, camera, light)
+    height = max(1, BAND_SAMPLES // ((right - left) * samples**2))
+    bands = [
+        _render_band(faces, _Grid(left * samples, row * samples, (right - left) * samples, rows * samples, samples))
+        for row, rows in ((row, min(height, bottom - row)) for row in range(top, bottom, height))
+    ]
+    return Rendering(
+        np.concatenate([band.rgb for band in bands]),
+        np.concatenate([band.coverage for band in bands]),
+        np.concatenate([band.depth for band in bands]),
+        np.concatenate([band.owner for band in bands]),
+    )
+
+
+def _render_band(faces: _Faces, grid: _Grid) -> Rendering:
+    spans = _cut_spans(faces.corners, grid)
+    if not len(spans.face):
+        return _blank(grid.rows // grid.samples, grid.columns // grid.samples)
     nearness = np.zeros(grid.rows * grid.columns)
     winner = np.full(grid.rows * grid.columns, NOBODY, dtype=np.int32)
-    for spans in _chunks(_cut_spans(faces.corners, grid)):
-        _draw(spans, faces.planes, grid, nearness, winner)
+    for chunk in _chunks(spans):
+        _draw(chunk, faces.planes, grid, nearness, winner)
     return _resolve(nearness, winner, faces, grid)
+
+
+def _blank(height: int, width: int) -> Rendering:
+    shape = (height, width)
+    owner = np.full(shape, -1, dtype=np.int32)
+    return Rendering(np.zeros((*shape, 3)), np.zeros(shape), np.full(shape, np.inf), owner)
 
 
 def _project_faces(meshes: Sequence[Mesh], camera: PinholeCamera, light: Light) -> _Faces:

@@ -62,9 +62,10 @@ def car(length: float, width: float, height: float, colour: Colour = (0.32, 0.05
     wheels = [
         _wheel((x * length, side * half, radius), radius, 0.13 * width, side) for x in (-0.30, 0.31) for side in (1, -1)
     ]
-    return joined(
+    body = joined(
         [loft(rings, colour), *_cabin(length, half, height, colour), *_car_details(length, half, height), *wheels]
     )
+    return _fitted(body, (length, width, height))
 
 
 def _cabin(length: float, half: float, height: float, colour: Colour) -> list[Mesh]:
@@ -115,11 +116,18 @@ def _car_details(length: float, half: float, height: float) -> list[Mesh]:
     return parts
 
 
+def _fitted(mesh: Mesh, size: tuple[float, float, float]) -> Mesh:
+    """Stretch a shape that nearly fills its box so that it does exactly: boxes and pixels then tell the same size."""
+    low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
+    corner = np.array([-size[0] / 2, -size[1] / 2, 0.0])
+    return Mesh(corner + (mesh.vertices - low) * (np.array(size) / (high - low)), mesh.faces, mesh.colours)
+
+
 def _wheel(hub: Point, radius: float, thickness: float, side: int) -> Mesh:
     """Return a wheel flush with the body's side, with a dark arch behind it and a rim on its outer face."""
     x, y, z = hub
     tyre = tube((x, y, z), (x, y - side * thickness, z), (radius, radius), RUBBER, sides=14)
-    arch = disc((x, y + side * 0.002 - side * 0.006, z + 0.02), 1.20 * radius, TRIM)
+    arch = disc((x, y - side * 0.004, z + 0.22 * radius), 1.20 * radius, TRIM)
     rim = disc((x, y + side * 0.004, z), 0.64 * radius, RIM, sides=10)
     hole = disc((x, y + side * 0.006, z), 0.20 * radius, TRIM, sides=6)
     return joined([tyre, arch, rim, hole])
@@ -139,9 +147,10 @@ def box_truck(length: float, width: float, height: float, colour: Colour = (0.62
         for side in (1, -1)
     ]
     cab_top = min(0.80 * height, floor + 1.7)
-    return joined(
+    body = joined(
         [cargo, chassis, *_truck_rear(back, half, floor, height), *_cab(cab_back, front, half, cab_top), *wheels]
     )
+    return _fitted(body, (length, width, height))
 
 
 def _truck_rear(back: float, half: float, floor: float, height: float) -> list[Mesh]:
@@ -233,7 +242,7 @@ def pedestrian(length: float, width: float, height: float, colour: Colour = (0.0
         parts.append(tube((0, side * 0.70 * half, shoulder), arm, (0.72 * limb, 0.6 * limb), colour))
         parts.append(tube(arm, hand, (0.6 * limb, 0.42 * limb), colour))
         parts.append(ellipsoid(hand, (0.5 * limb, 0.4 * limb, 0.65 * limb), SKIN, 6))
-    return joined(parts)
+    return _fitted(joined(parts), (length, width, height))
 
 
 def building(length: float, width: float, height: float, colour: Colour = (0.42, 0.30, 0.24)) -> Mesh:

@@ -73,8 +73,8 @@ def ellipsoid(centre: Point, radii: Point, colour: Colour, detail: int = 8) -> M
     circle = np.column_stack([np.cos(turn), np.sin(turn)])
     rings: list[Array] = []
     for tilt in tilts.tolist():
-        ring = np.column_stack([np.cos(tilt) * circle, np.full(detail, np.sin(tilt))])
-        rings.append(ring * np.array(radii) + np.array(centre))
+        ring: Array = np.column_stack([np.cos(tilt) * circle, np.full(detail, float(np.sin(tilt)))])
+        rings.append(np.array(centre) + ring * np.array(radii))
     return loft(rings, colour)
 
 

@@ -33,8 +33,8 @@ from models.editors.shadows import shade_ground
 Bools = npt.NDArray[np.bool_]
 OCCLUDER_SHARE: Final = 0.97
 """Annotated boxes are drawn a little loose around their objects."""
-PAINTS: Final = ((0.62, 0.63, 0.64), (0.55, 0.50, 0.40), (0.20, 0.30, 0.42), (0.48, 0.10, 0.08))
-CLOTHES: Final = ((0.05, 0.12, 0.30), (0.30, 0.06, 0.05), (0.08, 0.16, 0.09), (0.32, 0.30, 0.28))
+PAINTS: Final = ((0.62, 0.63, 0.64), (0.52, 0.49, 0.42), (0.24, 0.30, 0.37), (0.36, 0.13, 0.11))
+CLOTHES: Final = ((0.07, 0.11, 0.20), (0.24, 0.08, 0.07), (0.10, 0.13, 0.09), (0.32, 0.30, 0.28))
 """Linear RGB that the seed chooses from."""
 
 
@@ -43,7 +43,7 @@ class CompositorSettings(EditorSettings):
 
     backend: str = "compositor"
     revision: str = "1"
-    samples: Annotated[int, Field(ge=1, le=4)] = 3
+    samples: Annotated[int, Field(ge=1, le=4)] = 2
     """Samples a pixel along each axis."""
     margin_px: Annotated[int, Field(ge=4, le=64)] = 10
     """How far the edit mask reaches beyond object and shadow."""

@@ -16,8 +16,10 @@ from data_registry.pictures import Mask
 
 def dilated_hull(touched: npt.NDArray[np.bool_], margin_px: int) -> Mask:
     """Return the convex hull of the set pixels, `margin_px` wider, clipped to the array; one pixel set at least."""
-    rows, columns = np.nonzero(touched)
-    corners = np.column_stack([columns, rows]).astype(np.float64)
+    rows = np.flatnonzero(touched.any(axis=1))
+    first = touched[rows].argmax(axis=1)
+    last = touched.shape[1] - 1 - touched[rows, ::-1].argmax(axis=1)
+    corners = np.column_stack([np.concatenate([first, last]), np.concatenate([rows, rows])]).astype(np.float64)
     tight: Any = shapely.convex_hull(shapely.multipoints(corners))
     hull = tight.buffer(margin_px, quad_segs=4)
     image = Image.new("L", (touched.shape[1], touched.shape[0]), 0)

@@ -14,7 +14,7 @@ from data_registry.records import Camera, Keyframe, MapPatch
 from data_registry.sources.nuscenes.expansion import Expansion
 from data_registry.sources.nuscenes.index import FileDigests, open_index, tables_fingerprint
 from data_registry.sources.nuscenes.keyframes import ego_to_global, keyframe_of
-from data_registry.sources.nuscenes.logs import Moment, SceneLog
+from data_registry.sources.nuscenes.logs import Moment, Posed, SceneLog
 from data_registry.sources.nuscenes.masks import mask_bits, mask_patch
 from data_registry.sources.nuscenes.motion import read_can_poses
 from data_registry.sources.nuscenes.patches import Patch, no_map
@@ -98,6 +98,7 @@ class NuScenes:
         self._digests = FileDigests(root, caches / "files.json")
         self._index = open_index(tables, index_folder, self._fingerprint)
         self._expansion: Callable[[str], Expansion | None] = lru_cache(maxsize=4)(self._load_expansion)
+        self._can_poses: Callable[[str], tuple[Posed, ...]] = lru_cache(maxsize=2)(self._load_can_poses)
 
     @property
     def dataset(self) -> Dataset:
@@ -208,7 +209,7 @@ class NuScenes:
     def _keyframe(self, log: SceneLog, number: int, history: int) -> Keyframe:
         try:
             patch = self._map_patch(log, number)
-            can = read_can_poses(self._root / "can_bus" / f"{log.name}_pose.json")
+            can = self._can_poses(log.name)
             return keyframe_of(self._dataset, (log, number), (patch, can), self._digests.of, history)
         except (GeometryError, identity.IdentityError) as error:
             name = identity.keyframe_id(self._dataset, log.name, log.moments[number].token)
@@ -228,6 +229,9 @@ class NuScenes:
     def _load_expansion(self, location: str) -> Expansion | None:
         path = self._root / "maps" / "expansion" / f"{location}.json"
         return Expansion(path) if path.is_file() else None
+
+    def _load_can_poses(self, scene: str) -> tuple[Posed, ...]:
+        return read_can_poses(self._root / "can_bus" / f"{scene}_pose.json")
 
     def picture(self, keyframe: Keyframe, camera: Camera) -> bytes:
         """Return one picture file of a keyframe.

@@ -44,6 +44,8 @@ SLAB: Final = rgb(0.30, 0.285, 0.26)
 GRANITE: Final = rgb(0.36, 0.35, 0.34)
 PAINT: Final = rgb(0.62, 0.61, 0.58)
 LOWEST_ROOF: Final = 8.0
+BAND_ROWS: Final = 50
+"""Rows drawn at once: arrays that fit the processor's cache take half the time."""
 SUN: Final = rgb(*STREET_LIGHT.sun.tolist())
 SKY: Final = rgb(*STREET_LIGHT.ambient.tolist())
 
@@ -73,22 +75,27 @@ class Shadows:
     sky: Array
 
 
-def view_of(camera: PinholeCamera) -> View:
-    """Return a camera's viewing rays."""
+def view_of(camera: PinholeCamera, rows: range) -> View:
+    """Return a camera's viewing rays for some rows of its picture."""
     turn = camera.ego_to_camera.rotation.T
     inverse = np.linalg.inv(camera.intrinsics)
     column, row, origin = (turn @ inverse).T
-    u, v = np.arange(camera.width), np.arange(camera.height)
+    u, v = np.arange(camera.width), np.array(rows)
     directions = [(origin[k] + u * column[k] + v.reshape(-1, 1) * row[k]).astype(np.float32).ravel() for k in range(3)]
     return View(camera.position, (directions[0], directions[1], directions[2]), column, row)
 
 
 def draw(camera: PinholeCamera, shadows: Shadows) -> Single:
     """Return the empty street (3, H, W) in linear light as a camera sees it."""
-    view = view_of(camera)
+    bands = [range(top, min(top + BAND_ROWS, camera.height)) for top in range(0, camera.height, BAND_ROWS)]
+    return np.concatenate([_draw_band(camera, shadows, rows) for rows in bands], axis=1)
+
+
+def _draw_band(camera: PinholeCamera, shadows: Shadows, rows: range) -> Single:
+    view = view_of(camera, rows)
     wall, depth = _nearest_wall(view)
     height = np.float32(view.position[2]) + depth * view.directions[2]
-    picture = np.empty((3, camera.width * camera.height), dtype=np.float32)
+    picture = np.empty((3, camera.width * len(rows)), dtype=np.float32)
     floor = height < PAVEMENT_Z
     high = np.flatnonzero(height > LOWEST_ROOF)
     picture[:, high] = _sky(view, high)
@@ -96,8 +103,9 @@ def draw(camera: PinholeCamera, shadows: Shadows) -> Single:
         here = np.flatnonzero((wall == number) & ~floor & (height < 18.0))
         if len(here):
             _draw_wall(picture, view, plane, here, depth[here])
-    _draw_floor(picture, view, np.flatnonzero(floor), shadows)
-    return picture.reshape(3, camera.height, camera.width)
+    cut = slice(rows.start, rows.stop)
+    _draw_floor(picture, view, np.flatnonzero(floor), Shadows(shadows.sun[cut], shadows.sky[cut]))
+    return picture.reshape(3, len(rows), camera.width)
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,11 +56,9 @@ def write_streetset(root: Path) -> Path:
         with _staging(root) as folder:
             _fill(folder)
             _publish(folder, root)
-    except StreetsetTargetError:
-        raise
     except OSError as error:
         reason = f"{error.strerror or error}"
-        text = f"cannot write the streetset log to {root}: {reason}. It needs about 25 MB; free some space or choose"
+        text = f"cannot write the streetset log to {root}: {reason}. It needs about 12 MB; free some space or choose"
         raise StreetsetWriteError(error.errno, f"{text} another folder") from error
     return root
 
@@ -114,12 +112,16 @@ def _staging(root: Path) -> Generator[Path]:
 
 
 def _publish(folder: Path, root: Path) -> None:
-    """Put the finished folder in its place; an older streetset there is moved into the staging area first."""
-    finished, old = folder / "new", folder / "old"
+    """Put the finished folder in its place; an older streetset there is moved into the staging area first.
+
+    When another writer was faster, its log, which has the same bytes, stays.
+    """
+    if is_complete(root):
+        return
+    if root.is_dir() and any(root.iterdir()):
+        root.rename(folder / "old")
     try:
-        if root.is_dir() and any(root.iterdir()):
-            root.rename(old)
-        finished.rename(root)
+        (folder / "new").rename(root)
     except OSError:
         if not is_complete(root):
             raise
