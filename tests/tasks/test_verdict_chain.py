@@ -10,7 +10,7 @@ from data_registry.blobs import Blobs
 from data_registry.records import Decision, Screening
 from data_registry.sources.nuscenes import NuScenes
 from data_registry.sources.source import Request
-from data_registry.sources.streetset import VERSION, write_streetset
+from data_registry.sources.streetset.writer import VERSION
 from models.editors.compositor import Compositor
 from models.localizers.ground_plane import GroundPlaneLocalizer
 from models.reviewers import RuleReviewer
@@ -28,9 +28,8 @@ pytestmark = pytest.mark.timeout(600)
 
 
 @pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> NuScenes:
-    root = write_streetset(tmp_path_factory.mktemp("street") / "root")
-    return NuScenes(root, VERSION, tmp_path_factory.mktemp("indexes"), "streetset")
+def source(street_root: Path, tmp_path_factory: pytest.TempPathFactory) -> NuScenes:
+    return NuScenes(street_root, VERSION, tmp_path_factory.mktemp("indexes"), "streetset")
 
 
 def run(source: NuScenes, task: str, blobs: Blobs) -> tuple[Screening, Judged, Decision]:
