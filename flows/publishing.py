@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from prefect import task
 from prefect.runtime import flow_run
-from tasks.provenance import provenance
 
 from flows.assembly import Build
+from tasks.provenance import provenance
 from tasks.publication import Publication
 from tasks.publish import Published, publish
 

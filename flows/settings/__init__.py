@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from data_registry.sources.source import Choice
 from models.editors.compositor import CompositorSettings
 from models.localizers.ground_plane import GroundPlaneSettings
 from models.reviewers import RuleReviewerSettings
 from models.screeners import RuleScreenerSettings
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from tasks.decide import DecideSettings
 from tasks.measure import MeasureSettings
-
-from data_registry.sources.source import Choice
 
 SHIPPED: Final = Path(__file__).parent
 
