@@ -20,8 +20,10 @@ json_values = st.recursive(
     | st.integers(-SAFE, SAFE)
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(st.characters(exclude_categories=("Cs",))),
-    lambda inner: st.lists(inner, max_size=4)
-    | st.dictionaries(st.text(st.characters(exclude_categories=("Cs",))), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(st.characters(exclude_categories=("Cs",))), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 
@@ -48,9 +50,7 @@ json_values = st.recursive(
     ],
 )
 def test_canonical_json_is_that_of_the_standard(value: Any, expected: str | None) -> None:
-    expected = expected or (
-        "[0,5e-324,1.7976931348623157e+308,9007199254740992,295147905179352830000,1e+21,1e-7]"
-    )
+    expected = expected or ("[0,5e-324,1.7976931348623157e+308,9007199254740992,295147905179352830000,1e+21,1e-7]")
     assert identity.canonical_json(value).decode() == expected
 
 

@@ -28,7 +28,9 @@ def _key(number: int) -> str:
 
 
 def _result(key: str, payload: str = "a", detail: str = "") -> Result:
-    return Result(key, "stage", f"item {int(key)}", "kept", "suitable", detail, f'{{"x":"{payload}"}}', sha256(payload.encode()))
+    return Result(
+        key, "stage", f"item {int(key)}", "kept", "suitable", detail, f'{{"x":"{payload}"}}', sha256(payload.encode())
+    )
 
 
 def _claim(ledger: Ledger, *numbers: int, origin: Origin = ELSEWHERE, seconds: float = 60.0) -> list[Lease]:
@@ -103,7 +105,9 @@ def test_taking_over_an_expired_lease_is_written_down(ledger: Ledger) -> None:
     assert OTHER.holder in attempt.message
 
 
-def test_a_killed_process_loses_its_lease_at_once(ledger: Ledger, ledger_url: str, processes: ForkServerContext) -> None:
+def test_a_killed_process_loses_its_lease_at_once(
+    ledger: Ledger, ledger_url: str, processes: ForkServerContext
+) -> None:
     holds = processes.Event()
     child = processes.Process(target=holding_process, args=(ledger_url, _key(1), holds))
     child.start()
@@ -203,9 +207,7 @@ def test_a_result_that_came_during_the_claim_ends_it(ledger: Ledger) -> None:
     def look_then_settle(connection, keys, now):
         free = look(connection, keys, now)
         if not ledger._database.is_sqlite:
-            settle = threading.Thread(
-                target=lambda: ledger.commit(Lease(_key(1), 1, "x"), _result(_key(1)), OTHER)
-            )
+            settle = threading.Thread(target=lambda: ledger.commit(Lease(_key(1), 1, "x"), _result(_key(1)), OTHER))
             settle.start()
             settle.join()
         return free

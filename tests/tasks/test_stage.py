@@ -30,7 +30,9 @@ SCOPES: list[dict[str, Any]] = [
     {"scope": "session"},
     {"scope": "session", "max_in_flight": 3},
 ]
-scopes = pytest.mark.parametrize("execution", SCOPES, ids=lambda execution: "-".join(str(v) for v in execution.values()))
+scopes = pytest.mark.parametrize(
+    "execution", SCOPES, ids=lambda execution: "-".join(str(v) for v in execution.values())
+)
 
 
 def _error_at(*bad: int, error: Callable[[], Exception] = lambda: ValueError("bad")) -> Any:
@@ -307,7 +309,9 @@ def test_a_full_disk_stops_the_drain_and_frees_its_items(
 
 def test_a_full_disk_under_the_ledger_is_a_full_disk(small_disk: Callable[[int], Path]) -> None:
     ledger = Ledger(f"sqlite:///{small_disk(600_000) / 'ledger.sqlite'}")
-    stage = Numbers(lambda number, _: Outcome(verdict(number).record.model_copy(update={"reason": "x" * 9000}), True, "x"))
+    stage = Numbers(
+        lambda number, _: Outcome(verdict(number).record.model_copy(update={"reason": "x" * 9000}), True, "x")
+    )
     with pytest.raises(StorageFullError):
         drain(stage, range(200), ledger, RUN)
     ledger.close()
