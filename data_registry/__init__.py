@@ -1,5 +1,4 @@
-"""What holds data: sources of driving logs, records and their identities, the store, and releases.
+"""What holds data: records and their identities, geometry, the store, releases, and the sources that logs are read from.
 
-This package owns geometry, canonical keys and seeds, the ledger and blobs, and the bytes of a release. It is the lowest
-layer: it imports no other package of this project.
+The lowest layer: it imports nothing from the other packages.
 """

@@ -7,10 +7,10 @@ release asks for the component by name.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import polars as pl
 
@@ -35,15 +35,26 @@ class Column:
     doc: str
     """Unit, frame, meaning; goes into the card and the Croissant file."""
     nullable: bool = False
+    is_file: bool = False
+    """Whether its values are paths of files of the release; every other file of the component is a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Values of `columns` must occur in the same-named columns of `table`; rows with a null in them are left out."""
+
+    columns: tuple[str, ...]
+    table: str
 
 
 @dataclass(frozen=True, slots=True)
 class TableSchema:
-    """A table's columns in order, and the columns that make its unique, sorted key."""
+    """A table's columns in order, the columns that make its unique, sorted key, and what it refers to."""
 
     name: str
     key: tuple[str, ...]
     columns: Mapping[str, Column] = field(hash=False)
+    references: tuple[Reference, ...] = ()
 
     def frame(self, rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
         """Make the table from rows: typed, sorted by key.
@@ -106,6 +117,7 @@ class TableSchema:
         except TableError:
             raise
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, MemoryError) as error:
+            # a panic of the reader is no Exception to Python: a crafted file must not get past the callers' handlers
             raise TableError(f"{name} is not a parquet file: {str(error)[:300]}") from error
         try:
             return self.checked(frame)
@@ -120,22 +132,43 @@ class TableSchema:
 def _fits(value: Any, dtype: Any) -> bool:
     """Tell whether a value is of a column's type as it stands; polars would make 1 of 1.5 and "3" of 3."""
     if isinstance(dtype, pl.Array):
-        return (
-            isinstance(value, list | tuple) and len(value) == dtype.size and all(_fits(x, dtype.inner) for x in value)
-        )
+        fills = isinstance(value, list | tuple) and len(value) == dtype.size
+        return fills and all(_fits(part, dtype.inner) for part in value)
     if dtype == pl.Boolean or isinstance(value, bool):
         return dtype == pl.Boolean and isinstance(value, bool)
     kind = str if dtype == pl.String else Integral if dtype.is_integer() else Real
     return isinstance(value, kind)
 
 
+class ReleaseContent(Protocol):
+    """What a component's own check may read of a release; every read is checked against the manifest."""
+
+    @property
+    def funnel(self) -> Mapping[str, Mapping[str, int]]:
+        """For each step what its items came to, as the manifest has it."""
+        ...
+
+    def frame(self, table: str) -> pl.DataFrame:
+        """Return one of the component's tables."""
+        ...
+
+    def read(self, path: str) -> bytes:
+        """Return one file of the release; raises ValueError or OSError when it is not what the manifest says."""
+        ...
+
+
+Check = Callable[[ReleaseContent, bool], Iterator[tuple[str, str]]]
+"""(content, deep) -> (where, what is wrong): invariants of a component's rows, and of its pictures when deep."""
+
+
 @dataclass(frozen=True, slots=True)
 class Component:
-    """A part of a release with its own schema version and tables."""
+    """A part of a release with its own schema version, tables and invariants."""
 
     name: str
     schema_version: int
     tables: tuple[TableSchema, ...]
+    check: Check | None = None
 
     def table(self, name: str) -> TableSchema:
         """Return one table's schema; raises KeyError when the component has none such."""

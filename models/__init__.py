@@ -1,5 +1,4 @@
-"""What infers: a Protocol per role (screener, editor, localizer, reviewer, planner) and several back ends behind each.
+"""What infers: one Protocol a role (screener, editor, localizer, reviewer), several back ends behind each.
 
-This package owns every back end, the rule-based ones included, and the imports of heavy libraries, each inside the
-module that needs it. It does not import `qa_audit`: a reviewer receives measurements as a record.
+Heavy libraries are imported only in the leaf module that wraps them.
 """

@@ -1,5 +1,1 @@
-"""What is asked for: the hazard taxonomy, one file a task, and the templates of every prompt.
-
-This package owns the schema of task files, the checks that refuse a bad one, and the rendering of templates. It calls
-no model.
-"""
+"""What is asked for: the taxonomy of hazard tasks and the templates that turn them into prompts."""

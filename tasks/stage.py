@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final, Generic, TypeVar
@@ -146,6 +146,11 @@ class StageResults(Generic[In, Out]):
     def kept(self) -> list[Settled[In, Out]]:
         """The entries that go on to the next stage."""
         return [entry for entry in self.settled if entry.result.status == "kept"]
+
+    def with_errors(self, errors: Mapping[str, str]) -> StageResults[In, Out]:
+        """Return the same with the errors, by item id, that other processes met."""
+        unsettled = tuple(Unsettled(left.id, errors.get(left.id, left.error)) for left in self.unsettled)
+        return replace(self, unsettled=unsettled)
 
     @property
     def recorded(self) -> list[Settled[In, Out]]:

@@ -1,1 +1,6 @@
-"""The components that a release can hold, one module each; importing a module registers its component."""
+"""Parts of a release, each with its own schema version, tables and invariants; importing this package registers all."""
+
+from data_registry.components.hazards import HAZARDS
+from data_registry.tables import component
+
+__all__ = ["HAZARDS", "component"]

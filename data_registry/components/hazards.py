@@ -6,10 +6,13 @@ from typing import Final
 
 import polars as pl
 
-from data_registry.tables import Column, Component, TableSchema, register
+from data_registry.components import hazards_check
+from data_registry.tables import Column, Component, Reference, TableSchema, register
 
 _TEXT: Final = pl.String
 _PAIR: Final = Column(_TEXT, "pair id: <dataset>/<scene>/<sample token>/<task>")
+_OF_PAIR: Final = (Reference(("pair_id",), "pairs"),)
+_OF_DECISION: Final = (Reference(("pair_id",), "decisions"),)
 
 PAIRS: Final = TableSchema(
     "pairs",
@@ -33,6 +36,7 @@ PAIRS: Final = TableSchema(
         "appearance": Column(_TEXT, "the hazard's look in the task file"),
         "placement_kind": Column(_TEXT, "standing, surface, mounted or attached"),
         "placement": Column(_TEXT, "placement as canonical JSON, ego frame at time 0, metres"),
+        "facts": Column(_TEXT, "what the screening rests on as canonical JSON: name, value, limits, whether it holds"),
         "speed": Column(pl.Float64, "ego speed at time 0, m/s"),
         "nominal_conflict": Column(_TEXT, "nominal paths that meet the region within 3 s"),
         "required_decel": Column(pl.Float64, "m/s2 to stop in time after 0.5 s; null: no room", nullable=True),
@@ -41,6 +45,7 @@ PAIRS: Final = TableSchema(
         "decided_by": Column(_TEXT, "rules or human"),
         "reason_code": Column(_TEXT, "approved, or why it is only auxiliary"),
     },
+    (Reference(("pair_id", "edit_digest"), "decisions"),),
 )
 VIEWS: Final = TableSchema(
     "views",
@@ -60,10 +65,11 @@ VIEWS: Final = TableSchema(
         "window_top": Column(pl.Int32, "pixels", nullable=True),
         "window_right": Column(pl.Int32, "pixels, exclusive", nullable=True),
         "window_bottom": Column(pl.Int32, "pixels, exclusive", nullable=True),
-        "delta": Column(_TEXT, "path of the delta PNG in the release", nullable=True),
-        "edit_mask": Column(_TEXT, "path of the edit mask PNG in the release", nullable=True),
-        "object_mask": Column(_TEXT, "path of the object mask PNG in the release", nullable=True),
+        "delta": Column(_TEXT, "path of the delta PNG in the release", nullable=True, is_file=True),
+        "edit_mask": Column(_TEXT, "path of the edit mask PNG in the release", nullable=True, is_file=True),
+        "object_mask": Column(_TEXT, "path of the object mask PNG in the release", nullable=True, is_file=True),
     },
+    _OF_PAIR,
 )
 REGIONS: Final = TableSchema(
     "regions",
@@ -80,6 +86,7 @@ REGIONS: Final = TableSchema(
         "expected_iou": Column(pl.Float64, "found against intended region", nullable=True),
         "area_ratio": Column(pl.Float64, "area of the quad over the area that it was drawn around"),
     },
+    _OF_PAIR,
 )
 MEASUREMENTS: Final = TableSchema(
     "measurements",
@@ -92,6 +99,7 @@ MEASUREMENTS: Final = TableSchema(
         "value": Column(pl.Float64, "the value, in the check's unit; null: not applicable", nullable=True),
         "note": Column(_TEXT, "why it is not applicable"),
     },
+    _OF_DECISION,
 )
 DECISIONS: Final = TableSchema(
     "decisions",
@@ -110,8 +118,8 @@ REJECTIONS: Final = TableSchema(
     "rejections",
     ("stage", "item_id"),
     {
-        "stage": Column(_TEXT, "stage that ended it: source, screen, edit, ..., decide"),
-        "item_id": Column(_TEXT, "keyframe, combination or pair id"),
+        "stage": Column(_TEXT, "stage that did not keep it: source, screen, edit, ..., decide"),
+        "item_id": Column(_TEXT, "keyframe, combination or candidate id"),
         "status": Column(_TEXT, "skipped, rejected, failed_permanent or unsettled"),
         "reason_code": Column(_TEXT, "why"),
         "evidence": Column(_TEXT, "measured values and limits as canonical JSON, or the error's text"),
@@ -132,7 +140,8 @@ LINEAGE: Final = TableSchema(
         "payload_sha256": Column(_TEXT, "sha256 of the outcome's payload"),
         "backend": Column(_TEXT, "identity settings of the back end as canonical JSON"),
     },
+    _OF_DECISION,
 )
 HAZARDS: Final = register(
-    Component("hazards", 1, (PAIRS, VIEWS, REGIONS, MEASUREMENTS, DECISIONS, REJECTIONS, LINEAGE))
+    Component("hazards", 1, (PAIRS, VIEWS, REGIONS, MEASUREMENTS, DECISIONS, REJECTIONS, LINEAGE), hazards_check.check)
 )

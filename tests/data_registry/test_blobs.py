@@ -101,7 +101,7 @@ def test_a_full_disk_leaves_nothing_half_written(small_disk: Callable[[int], Pat
 
 def test_another_error_keeps_its_kind(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(OSError, match="Not a directory|File exists") as caught:
+    with pytest.raises(OSError, match=r"Not a directory|File exists") as caught:
         write_atomically(tmp_path / "file" / "below", b"x")
     assert not isinstance(caught.value, StorageFullError)
 

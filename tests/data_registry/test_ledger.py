@@ -164,6 +164,13 @@ def test_the_first_result_wins_and_a_different_one_is_a_conflict(ledger: Ledger)
     assert conflict["other_record"] == '{"x":"a"}'
 
 
+def test_a_lease_that_outlives_its_items_result_frees_nothing(ledger: Ledger) -> None:
+    (first,) = _claim(ledger, 1, seconds=-1.0)
+    _claim(ledger, 1, origin=OTHER)
+    ledger.commit(first, _result(_key(1)), ELSEWHERE)
+    assert [lease.key for lease in _claim(ledger, 1, 2)] == [_key(2)]
+
+
 def test_the_same_result_twice_is_no_conflict(ledger: Ledger) -> None:
     (lease,) = _claim(ledger, 1)
     for _ in range(2):
@@ -240,10 +247,15 @@ def test_a_full_disk_is_told_and_what_was_committed_stays(small_disk: Callable[[
     ledger = Ledger(f"sqlite:///{folder / 'ledger.sqlite'}")
     leases = _claim(ledger, *range(400))
     stored = 0
-    with pytest.raises(StorageFullError, match="no room at sqlite"):
+
+    def fill() -> None:
+        nonlocal stored
         for lease in leases:
             ledger.commit(lease, _result(lease.key, detail="x" * 4000), ELSEWHERE)
             stored += 1
+
+    with pytest.raises(StorageFullError, match="no room at sqlite"):
+        fill()
     assert stored > 0
     assert len(ledger.results([lease.key for lease in leases])) == stored
     ledger.close()

@@ -37,7 +37,7 @@ def test_a_mask_survives_png(mask) -> None:
 
 def test_a_mask_has_one_channel_and_two_values() -> None:
     grey = np.array([[0, 7, 255]], dtype=np.uint8)
-    with pytest.raises(PictureError, match="m.png is not a mask: it holds values other than 0 and 255"):
+    with pytest.raises(PictureError, match=r"m.png is not a mask: it holds values other than 0 and 255"):
         decode_mask(encode_png(grey), "m.png")
     with pytest.raises(PictureError, match=r"m.png is not an 8-bit mask: its pixels are RGB"):
         decode_mask(encode_png(np.zeros((2, 2, 3), np.uint8)), "m.png")
@@ -51,7 +51,7 @@ def test_grey_and_jpeg_pictures_become_rgb() -> None:
 
 @pytest.mark.parametrize("kind", ["GIF", "BMP", "TIFF", "WEBP"])
 def test_another_kind_of_file_is_refused(kind: str) -> None:
-    with pytest.raises(PictureError, match="x.gif cannot be decoded"):
+    with pytest.raises(PictureError, match=r"x.gif cannot be decoded"):
         decode_rgb(_file(Image.new("RGB", (5, 4)), kind), "x.gif")
 
 
@@ -75,7 +75,7 @@ def _claims(width: int, height: int) -> bytes:
 
 @pytest.mark.parametrize("size", [(8001, 8000), (10_000, 10_000), (30_000, 30_000), (2**31 - 1, 2**31 - 1)])
 def test_a_picture_that_is_too_large_is_refused_before_it_is_decoded(size: tuple[int, int]) -> None:
-    with pytest.raises(PictureError, match="x has 8001x8000 pixels, more than|x cannot be decoded"):
+    with pytest.raises(PictureError, match=r"^x has \d+x\d+ pixels, more than|^x cannot be decoded"):
         decode_rgb(_claims(*size), "x")
 
 

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,11 +23,11 @@ def _refer(store: Store, *digests: str) -> None:
 
 def _age(store: Store, *digests: str) -> None:
     for digest in digests:
-        os.utime(store.blobs.path(digest), (time.time() - 7200,) * 2)
+        os.utime(store.blobs.path(digest), (time.time() - 7200, time.time() - 7200))
 
 
 @pytest.fixture
-def store(tmp_path: Path):
+def store(tmp_path: Path) -> Iterator[Store]:
     with Store.at(tmp_path / "new" / "store") as opened:
         yield opened
 
@@ -62,7 +63,7 @@ def test_half_written_files_of_killed_writers_go_when_old(store: Store) -> None:
     folder = Path(store.blobs.path(store.blobs.put(b"x"))).parent
     for name, age in ((".a.1.part", 7200), (".b.2.part", 0)):
         (folder / name).write_bytes(b"half")
-        os.utime(folder / name, (time.time() - age,) * 2)
+        os.utime(folder / name, (time.time() - age, time.time() - age))
     assert store.collect_garbage(dry_run=True).leftovers_removed == 1
     assert store.collect_garbage().leftovers_removed == 1
     assert sorted(path.name for path in folder.glob(".*")) == [".b.2.part"]

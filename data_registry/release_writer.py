@@ -1,0 +1,265 @@
+"""Writing a release so that it is there whole or not at all, whoever else writes and whatever kills the writer.
+
+A final version is a folder and never changes. A pre-release version (0.0.0-dev) is a symlink to
+`<version>.<first 12 digits of the digest>/`, swapped in one step; the three newest such folders are kept, so that
+whoever reads an older one has time to finish. Content is written to a staging folder beside the target, flushed, and
+renamed once; staging folders of writers that died are removed by the next writer.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import re
+import shutil
+import time
+import uuid
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from data_registry import holders, identity, tables
+from data_registry.blobs import StorageFullError, sync_folder
+from data_registry.manifest import (
+    LARGEST_FILE,
+    LOCK,
+    MANIFEST,
+    ComponentEntry,
+    FileEntry,
+    Lock,
+    Manifest,
+    ReleaseCorruptError,
+    ReleaseError,
+    check_name,
+    check_path,
+    check_version,
+    component_digest,
+    is_pre_release,
+)
+from data_registry.release import content_digest, open_release, table_path
+
+KEPT_PRE_RELEASES: Final = 3
+"""Folders of one pre-release version that stay: the one that the symlink names, and the newest others."""
+_ABANDONED_S: Final = 7 * 24 * 3600.0
+"""Age at which a staging folder of another machine, whose writer cannot be asked, counts as left behind."""
+
+
+class ReleaseExistsError(ReleaseError):
+    """A final version exists with other content, or something else lies where the release would go."""
+
+
+class ReleaseUnwritableError(ReleaseError):
+    """The folder of releases cannot be written to."""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftComponent:
+    """What a component puts into a release."""
+
+    component: tables.Component
+    frames: Mapping[str, pl.DataFrame]
+    """One for each table of the component."""
+    files: Mapping[str, Callable[[], bytes]]
+    """Other files by path, loaded one at a time while they are written."""
+    funnel: Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A release to be written."""
+
+    name: str
+    version: str
+    complete: bool
+    components: tuple[DraftComponent, ...]
+    documents: Callable[[Mapping[str, ComponentEntry]], Mapping[str, bytes]]
+    """Makes the files about the whole release from what its components hold."""
+    made_by: Mapping[str, Any]
+    """For lock.json; any JSON, outside the digest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A release that is on disk."""
+
+    path: Path
+    """`<releases>/<name>/<version>`: a folder, or a symlink to one."""
+    digest: identity.Digest
+    manifest: Manifest
+    was_there: bool
+    """Whether the version held exactly this content already."""
+
+
+def write_release(draft: Draft, releases: Path) -> Published:
+    """Write a release whole, or leave what was there.
+
+    Raises:
+        ReleaseNameError, ReleasePathError: the name, version or a file's path is not possible.
+        ReleaseExistsError: the version is final and holds other content.
+        ReleaseCorruptError: the same content was published before and its files were changed since.
+        StorageFullError: no room; nothing is left behind.
+        ReleaseUnwritableError: the folder cannot be written to.
+    """
+    home = releases / check_name(draft.name)
+    check_version(draft.version)
+    with _storage_errors(home):
+        home.mkdir(parents=True, exist_ok=True)
+        _remove_abandoned(home)
+        staging = home / f".staging~{draft.version}~{holders.this_process().replace('/', '~')}~{uuid.uuid4().hex[:8]}"
+        try:
+            manifest = _fill(draft, staging)
+            digest = identity.sha256(manifest.content())
+            with _locked(home):
+                was_there = _put_in_place(home, draft.version, staging, digest)
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+    return Published(home / draft.version, digest, manifest, was_there)
+
+
+@contextmanager
+def _storage_errors(home: Path) -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, StorageFullError):
+            raise
+        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            raise StorageFullError(str(home)) from error
+        raise ReleaseUnwritableError(
+            f"cannot write a release to {home}: {error.strerror or error}; name another folder with --releases"
+        ) from error
+
+
+def _fill(draft: Draft, staging: Path) -> Manifest:
+    """Write all files of a release into its staging folder."""
+    components: dict[str, ComponentEntry] = {}
+    for part in draft.components:
+        files = sorted(_write_component(part, staging), key=lambda entry: entry.path)
+        components[part.component.name] = ComponentEntry(
+            schema_version=part.component.schema_version,
+            counts={name: frame.height for name, frame in part.frames.items()},
+            funnel=part.funnel,
+            digest=component_digest(part.component.schema_version, tuple(files)),
+            files=tuple(files),
+        )
+    documents = draft.documents(components)
+    manifest = Manifest(
+        name=draft.name,
+        version=draft.version,
+        complete=draft.complete,
+        components=components,
+        files=tuple(_write(staging, path, documents[path]) for path in sorted(documents)),
+    )
+    _flush(staging / MANIFEST, manifest.content())
+    _flush(staging / LOCK, Lock.of(manifest, draft.made_by).content())
+    for folder, _, _ in os.walk(staging, topdown=False):
+        sync_folder(Path(folder))
+    return manifest
+
+
+def _write_component(part: DraftComponent, staging: Path) -> Iterator[FileEntry]:
+    for schema in part.component.tables:
+        yield _write(staging, table_path(schema.name), schema.encode(part.frames[schema.name]), schema)
+    for path in sorted(part.files):
+        yield _write(staging, path, part.files[path]())
+
+
+def _write(staging: Path, path: str, content: bytes, table: tables.TableSchema | None = None) -> FileEntry:
+    target = staging / check_path(path)
+    if len(content) > LARGEST_FILE:
+        raise ReleaseError(f"{path} would have {len(content)} bytes, more than the {LARGEST_FILE} a reader accepts")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    _flush(target, content)
+    return FileEntry(
+        path=path,
+        bytes=len(content),
+        sha256=identity.sha256(content),
+        content_sha256=content_digest(path, content, table),
+    )
+
+
+def _flush(target: Path, content: bytes) -> None:
+    with target.open("xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def _locked(home: Path) -> Generator[None]:
+    """Hold the one lock of a release's versions; it goes with its process, however that ends."""
+    with (home / ".lock").open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _put_in_place(home: Path, version: str, staging: Path, digest: identity.Digest) -> bool:
+    """Give the staged release its place under the lock; tell whether the version held this content before."""
+    link = home / version
+    if not is_pre_release(version):
+        return _settle(link, staging, digest)
+    if link.exists() and not link.is_symlink():
+        raise ReleaseExistsError(f"{link} is not a symlink to a pre-release: move it away and run again")
+    folder = home / f"{version}.{digest[:12]}"
+    there = _settle(folder, staging, digest)
+    named = link.is_symlink() and link.readlink() == Path(folder.name)
+    os.utime(folder)  # the newest by publication, not by first writing, is what pruning keeps
+    if not named:
+        temporary = home / f".link~{uuid.uuid4().hex}"
+        temporary.symlink_to(folder.name)
+        temporary.replace(link)
+        sync_folder(home)
+    _prune(home, version, folder.name)
+    return there and named
+
+
+def _settle(folder: Path, staging: Path, digest: identity.Digest) -> bool:
+    """Rename the staging folder, unless the same release is there already."""
+    if not folder.exists():
+        staging.rename(folder)
+        sync_folder(folder.parent)
+        return False
+    release = open_release(folder)
+    if release.digest != digest:
+        raise ReleaseExistsError(
+            f"{folder} holds release {release.digest[:12]}, this one is {digest[:12]}: a final version never changes;"
+            " choose the next version, or a pre-release version such as 0.0.0-dev"
+        )
+    for path in release.by_path:
+        try:
+            release.read(path)
+        except ReleaseCorruptError as error:
+            raise ReleaseCorruptError(f"{folder} was damaged: {error}; delete that folder and publish again") from error
+    return True
+
+
+def _prune(home: Path, version: str, current: str) -> None:
+    """Remove the folders of a pre-release version beyond the newest three, never the current one."""
+    pattern = re.compile(re.escape(version) + r"\.[0-9a-f]{12}")
+    others = [path for path in home.iterdir() if pattern.fullmatch(path.name) and path.name != current]
+    others.sort(key=lambda path: (path.stat().st_mtime, path.name), reverse=True)
+    for path in others[KEPT_PRE_RELEASES - 1 :]:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _remove_abandoned(home: Path) -> None:
+    """Remove staging folders and links whose writers are known to be dead, or have been silent for a week."""
+    for path in home.glob(".staging~*"):
+        holder = "/".join(path.name.split("~")[2:-1])
+        if holders.is_gone(holder) or _age(path) > _ABANDONED_S:
+            shutil.rmtree(path, ignore_errors=True)
+    for path in home.glob(".link~*"):
+        if _age(path) > 60.0:
+            path.unlink(missing_ok=True)
+
+
+def _age(path: Path) -> float:
+    try:
+        return time.time() - path.lstat().st_mtime
+    except FileNotFoundError:
+        return 0.0

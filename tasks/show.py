@@ -1,0 +1,193 @@
+"""How one combination was made and why it is in, or out: told from a release's tables alone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import polars as pl
+
+from data_registry.manifest import ReleaseError
+from data_registry.release import Release
+from tasks.release_documents import escape
+
+_COMPONENT: Final = "hazards"
+_FACT: Final = ("name", "value", "at_least", "at_most", "holds")
+_CLOSE: Final = 5
+"""Ids that an error offers when the asked one is unknown."""
+
+
+class UnknownCombinationError(ReleaseError):
+    """A release knows nothing about a combination or keyframe."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """All that a release says about one combination, table by table."""
+
+    id: str
+    release: str
+    """Name, version and first digits of the digest."""
+    outcome: str
+    """benchmark, auxiliary, or why it is not a pair: `<stage>: <reason>`."""
+    pair: dict[str, Any] | None
+    """Row of table pairs, placement and screening facts parsed; None when it is no pair."""
+    region: dict[str, Any] | None
+    views: list[dict[str, Any]]
+    """Edited views first, largest window first; then those that stayed as they were."""
+    measurements: list[dict[str, Any]]
+    """Of all candidates, each with `candidate` (first digits of its digest) and `chosen`."""
+    decision: dict[str, Any] | None
+    """Row of table decisions, findings parsed: what was held against which limit."""
+    rejections: list[dict[str, Any]]
+    """Rows of the combination and its candidates, evidence parsed: screening facts, findings, errors."""
+    lineage: list[dict[str, Any]]
+    """Outcomes that it went through, in the order of the stages."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the explanation as JSON."""
+        return asdict(self)
+
+    def as_markdown(self) -> str:
+        """Return the explanation as Markdown for a terminal or a page; everything from the release is escaped."""
+        return "\n".join(_lines(self)) + "\n"
+
+
+def show(release: Release, item_id: str) -> Explanation:
+    """Explain a pair, a combination that became none, or a keyframe that was left out.
+
+    Raises:
+        UnknownCombinationError: the release has no row about it; the message offers ids that are like it.
+        ReleaseCorruptError, TableError: the release is damaged.
+    """
+    tables = {
+        name: release.frame(_COMPONENT, name)
+        for name in ("pairs", "views", "regions", "measurements", "decisions", "rejections", "lineage")
+    }
+    pair = _one(tables["pairs"], item_id)
+    decision = _one(tables["decisions"], item_id)
+    own = (pl.col("item_id") == item_id) | pl.col("item_id").str.starts_with(f"{item_id}@")
+    rejections = [_parsed(row, "evidence") for row in tables["rejections"].filter(own).to_dicts()]
+    if pair is None and decision is None and not rejections:
+        raise UnknownCombinationError(_unknown(release, item_id, tables))
+    return Explanation(
+        id=item_id,
+        release=f"{release.manifest.name} {release.manifest.version} ({release.digest[:12]})",
+        outcome=_outcome(pair, decision, rejections),
+        pair=_parsed(_parsed(pair, "placement"), "facts") if pair else None,
+        region=_one(tables["regions"], item_id),
+        views=sorted(_rows(tables["views"], item_id), key=_size, reverse=True),
+        measurements=[
+            row | {"candidate": row["edit_digest"][:12], "chosen": _is_chosen(row, decision)}
+            for row in _rows(tables["measurements"], item_id)
+        ],
+        decision=_parsed(decision, "findings") if decision else None,
+        rejections=_in_order(rejections, release),
+        lineage=_in_order([_parsed(row, "backend") for row in _rows(tables["lineage"], item_id)], release),
+    )
+
+
+def _rows(frame: pl.DataFrame, item_id: str) -> list[dict[str, Any]]:
+    return frame.filter(pl.col("pair_id") == item_id).to_dicts()
+
+
+def _one(frame: pl.DataFrame, item_id: str) -> dict[str, Any] | None:
+    return next(iter(_rows(frame, item_id)), None)
+
+
+def _parsed(row: dict[str, Any], column: str) -> dict[str, Any]:
+    """Parse a column that holds JSON; a plain text, such as an error's, stays as it is."""
+    try:
+        return row | {column: json.loads(row[column])}
+    except (ValueError, RecursionError):
+        return row
+
+
+def _is_chosen(row: dict[str, Any], decision: dict[str, Any] | None) -> bool:
+    return decision is not None and row["edit_digest"] == decision["edit_digest"]
+
+
+def _size(view: dict[str, Any]) -> tuple[bool, int, str]:
+    if not view["is_edited"]:
+        return False, view["frame_offset"], view["sensor_id"]
+    area = (view["window_right"] - view["window_left"]) * (view["window_bottom"] - view["window_top"])
+    return True, area, view["sensor_id"]
+
+
+def _in_order(rows: list[dict[str, Any]], release: Release) -> list[dict[str, Any]]:
+    """Sort rows by the order in which their stages run."""
+    order = ["source", "screen", "edit", "measure", "localize", "judge", "decide"]
+    return sorted(
+        rows, key=lambda row: (order.index(row["stage"]) if row["stage"] in order else len(order), row["item_id"])
+    )
+
+
+def _outcome(pair: dict[str, Any] | None, decision: dict[str, Any] | None, rejections: list[dict[str, Any]]) -> str:
+    if pair:
+        return str(pair["subset"])
+    if decision:
+        return f"decide: {decision['reason_code']}"
+    return f"{rejections[0]['stage']}: {rejections[0]['reason_code']}"
+
+
+def _unknown(release: Release, item_id: str, tables: dict[str, pl.DataFrame]) -> str:
+    known = sorted({*tables["decisions"]["pair_id"].to_list(), *tables["rejections"]["item_id"].to_list()})
+    close = [name for name in known if item_id and item_id in name] or known
+    offered = f"; it has {', '.join(close[:_CLOSE])}" if close else ""
+    more = f" and {len(close) - _CLOSE} more" if len(close) > _CLOSE else ""
+    return (
+        f"release {release.manifest.version} knows nothing about {item_id!a}{offered}{more}. Ids are"
+        " <dataset>/<scene>/<sample token>/<task>"
+    )
+
+
+def _lines(about: Explanation) -> list[str]:
+    lines = [f"# {escape(about.id)}", "", f"{escape(about.outcome)}, in release {escape(about.release)}"]
+    if about.pair:
+        chosen = ("task", "family", "appearance", "placement_kind", "speed", "nominal_conflict", "required_decel")
+        lines += ["", "## Hazard", *_pairs(about.pair, (*chosen, "avoidable", "path_source", "seed", "attempt"))]
+        lines.append(f"- placement: {escape(json.dumps(about.pair['placement'], sort_keys=True))}")
+        lines += _table("Screening facts", _listed(about.pair["facts"]), _FACT)
+    if about.region:
+        lines += ["", "## Region", *_pairs(about.region, ("kind", "clearance_m", "quad", "method", "area_ratio"))]
+        lines += _pairs(about.region, ("centre_offset_m", "expected_iou"))
+    lines += _table("Views", about.views, ("sensor_id", "frame_offset", "is_edited", "delta"))
+    lines += _table("Measurements", about.measurements, ("check", "sensor_id", "value", "note", "candidate", "chosen"))
+    if about.decision:
+        lines += ["", "## Decision", *_pairs(about.decision, ("approved", "subset", "reason_code", "decided_by"))]
+        lines += _table("Findings", _listed(about.decision["findings"]), ("code", "value", "limit"))
+    for row in about.rejections:
+        lines += ["", f"## Not kept by {escape(row['stage'])}", *_pairs(row, ("item_id", "status", "reason_code"))]
+        lines += _evidence(row["evidence"])
+    return lines + _table("Lineage", about.lineage, ("stage", "stage_version", "item_id", "key"))
+
+
+def _evidence(evidence: Any) -> list[str]:
+    rows = _listed(evidence)
+    if rows:
+        return _table("Evidence", rows, tuple(sorted({name for row in rows for name in row})))
+    return [f"- evidence: {escape(evidence if isinstance(evidence, str) else json.dumps(evidence, sort_keys=True))}"]
+
+
+def _listed(value: Any) -> list[dict[str, Any]]:
+    """Return a list of objects as it is, anything else as no rows: the content is not ours."""
+    listed: list[Any] = value if isinstance(value, list) else []
+    return [row for row in listed if isinstance(row, dict)]
+
+
+def _pairs(row: dict[str, Any], names: tuple[str, ...]) -> list[str]:
+    return [f"- {name}: {_said(row.get(name))}" for name in names]
+
+
+def _table(title: str, rows: list[dict[str, Any]], names: tuple[str, ...]) -> list[str]:
+    if not rows:
+        return []
+    head = ["", f"### {title}", "", f"| {' | '.join(map(escape, names))} |", "|---" * len(names) + "|"]
+    return head + [f"| {' | '.join(_said(row.get(name)) for name in names)} |" for row in rows]
+
+
+def _said(value: Any) -> str:
+    if value is None:
+        return "-"
+    return escape(f"{value:.6g}" if isinstance(value, float) else value)
