@@ -83,9 +83,7 @@ class Logs:
 
     def select(self, request: Request) -> Selection:
         frames = [keyframe(token) for token in TOKENS if not request.tokens or token in request.tokens]
-        return Selection(
-            tuple(frames), (Skipped("streetset/town/dddd", "no_pictures", "/srv/logs/x/a.jpg is missing"),)
-        )
+        return Selection(tuple(frames), (Skipped("streetset/town/dddd", "no_pictures", "/srv/logs/x/a.jpg is missing"),))
 
     def picture(self, keyframe: Keyframe, camera: Camera) -> bytes:
         self.asked += 1

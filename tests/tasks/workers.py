@@ -42,7 +42,7 @@ class Numbers(Stage[int, Human]):
     name = "numbers"
     version = 1
     record = Human
-    backend: NoBackend
+    backend: NoBackend  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def __init__(
         self, behave: Callable[[int, int], Outcome[Human]] = lambda number, _: verdict(number), **execution: object
