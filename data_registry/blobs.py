@@ -21,7 +21,7 @@ import fsspec
 
 from data_registry import identity
 
-_NAME: Final = re.compile(r"^[0-9a-f]{64}$")
+_NAME: Final = re.compile(r"[0-9a-f]{64}")
 
 
 class StorageFullError(OSError):
@@ -58,7 +58,7 @@ class Blobs:
 
     def path(self, digest: identity.Digest) -> str:
         """Return where a blob lies: `<root>/<first two digits>/<digest>`."""
-        if not _NAME.match(digest):
+        if not _NAME.fullmatch(digest):
             raise BlobMissingError(f"{digest!r} is not the name of a blob: it needs 64 hexadecimal digits")
         return f"{self._root}/{digest[:2]}/{digest}"
 
@@ -108,7 +108,7 @@ class Blobs:
         found: dict[str, dict[str, Any]] = self._fs.find(self._root, detail=True)
         for path in sorted(found):
             name = path.rsplit("/", 1)[-1]
-            if _NAME.match(name):
+            if _NAME.fullmatch(name):
                 yield name, _modified(found[path])
 
     def delete(self, digest: identity.Digest, not_after: float = math.inf) -> bool:

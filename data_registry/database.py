@@ -24,10 +24,12 @@ Trouble = Literal["full", "busy", "away", "wrong"]
 _OPENING_PATIENCE_S: Final = 2.0
 _RUNNING_PATIENCE_S: Final = 120.0
 _CONNECT_TIMEOUT_S: Final = 10
+_CREATION_LOCK: Final = 7_305_853
+"""Any number that nobody else uses for an advisory lock in this database."""
 
 # PostgreSQL manual, appendix A: error codes.
-_BUSY_STATES: Final = frozenset({"40001", "40P01", "55P03", "42P07", "23505"})
-"""Serialisation failure, deadlock, no lock; duplicate table, duplicate key: two workers that create tables."""
+_BUSY_STATES: Final = frozenset({"40001", "40P01", "55P03"})
+"""Serialisation failure, deadlock, no lock."""
 _AWAY_STATES: Final = frozenset({"57P01", "57P02", "57P03", "53300"})
 """Shutting down, crashed, starting up, too many connections; besides class 08, connection exceptions."""
 
@@ -53,7 +55,13 @@ class Database:
 
     def create(self, tables: sa.MetaData) -> None:
         """Create missing tables; from then on a database that goes away is waited for longer."""
-        self.write(lambda connection: tables.create_all(connection, checkfirst=True))
+
+        def make(connection: sa.Connection) -> None:
+            if not self.is_sqlite:  # there, two that create the same table at once get in each other's way
+                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_CREATION_LOCK})")
+            tables.create_all(connection, checkfirst=True)
+
+        self.write(make)
         self._patience_s = _RUNNING_PATIENCE_S
 
     def close(self) -> None:

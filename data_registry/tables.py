@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import Any, Final, Protocol
 
 import polars as pl
@@ -67,6 +68,9 @@ class TableSchema:
             if row.keys() != self.columns.keys():
                 odd = sorted(row.keys() ^ self.columns.keys())
                 raise TableError(f"table {self.name}, row {number}: missing or unknown columns {odd}")
+            for name, value in row.items():
+                if value is not None and not _fits(value, self.columns[name].dtype):
+                    raise TableError(f"table {self.name}, row {number}: {name} is {value!r:.80}, not {types[name]}")
         try:
             frame = pl.DataFrame(listed, schema=types, orient="row", strict=True)
         except (pl.exceptions.PolarsError, TypeError, OverflowError) as error:
@@ -125,6 +129,17 @@ class TableSchema:
         return identity.digest({"columns": frame.columns, "rows": [list(row) for row in frame.iter_rows()]})
 
 
+def _fits(value: Any, dtype: Any) -> bool:
+    """Tell whether a value is of a column's type as it stands; polars would make 1 of 1.5 and "3" of 3."""
+    if isinstance(dtype, pl.Array):
+        fills = isinstance(value, list | tuple) and len(value) == dtype.size
+        return fills and all(_fits(part, dtype.inner) for part in value)
+    if dtype == pl.Boolean or isinstance(value, bool):
+        return dtype == pl.Boolean and isinstance(value, bool)
+    kind = str if dtype == pl.String else Integral if dtype.is_integer() else Real
+    return isinstance(value, kind)
+
+
 class ReleaseContent(Protocol):
     """What a component's own check may read of a release; every read is checked against the manifest."""
 
@@ -157,7 +172,10 @@ class Component:
 
     def table(self, name: str) -> TableSchema:
         """Return one table's schema; raises KeyError when the component has none such."""
-        return next(table for table in self.tables if table.name == name)
+        for table in self.tables:
+            if table.name == name:
+                return table
+        raise KeyError(f"component {self.name} has no table {name}")
 
 
 _COMPONENTS: Final[dict[str, Component]] = {}

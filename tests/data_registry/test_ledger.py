@@ -28,7 +28,9 @@ def _key(number: int) -> str:
 
 
 def _result(key: str, payload: str = "a", detail: str = "") -> Result:
-    return Result(key, "stage", f"item {int(key)}", "kept", "suitable", detail, f'{{"x":"{payload}"}}', sha256(payload.encode()))
+    return Result(
+        key, "stage", f"item {int(key)}", "kept", "suitable", detail, f'{{"x":"{payload}"}}', sha256(payload.encode())
+    )
 
 
 def _claim(ledger: Ledger, *numbers: int, origin: Origin = ELSEWHERE, seconds: float = 60.0) -> list[Lease]:
@@ -103,7 +105,9 @@ def test_taking_over_an_expired_lease_is_written_down(ledger: Ledger) -> None:
     assert OTHER.holder in attempt.message
 
 
-def test_a_killed_process_loses_its_lease_at_once(ledger: Ledger, ledger_url: str, processes: ForkServerContext) -> None:
+def test_a_killed_process_loses_its_lease_at_once(
+    ledger: Ledger, ledger_url: str, processes: ForkServerContext
+) -> None:
     holds = processes.Event()
     child = processes.Process(target=holding_process, args=(ledger_url, _key(1), holds))
     child.start()
@@ -160,6 +164,13 @@ def test_the_first_result_wins_and_a_different_one_is_a_conflict(ledger: Ledger)
     assert conflict["other_record"] == '{"x":"a"}'
 
 
+def test_a_lease_that_outlives_its_items_result_frees_nothing(ledger: Ledger) -> None:
+    (first,) = _claim(ledger, 1, seconds=-1.0)
+    _claim(ledger, 1, origin=OTHER)
+    ledger.commit(first, _result(_key(1)), ELSEWHERE)
+    assert [lease.key for lease in _claim(ledger, 1, 2)] == [_key(2)]
+
+
 def test_the_same_result_twice_is_no_conflict(ledger: Ledger) -> None:
     (lease,) = _claim(ledger, 1)
     for _ in range(2):
@@ -203,9 +214,7 @@ def test_a_result_that_came_during_the_claim_ends_it(ledger: Ledger) -> None:
     def look_then_settle(connection, keys, now):
         free = look(connection, keys, now)
         if not ledger._database.is_sqlite:
-            settle = threading.Thread(
-                target=lambda: ledger.commit(Lease(_key(1), 1, "x"), _result(_key(1)), OTHER)
-            )
+            settle = threading.Thread(target=lambda: ledger.commit(Lease(_key(1), 1, "x"), _result(_key(1)), OTHER))
             settle.start()
             settle.join()
         return free
@@ -238,10 +247,15 @@ def test_a_full_disk_is_told_and_what_was_committed_stays(small_disk: Callable[[
     ledger = Ledger(f"sqlite:///{folder / 'ledger.sqlite'}")
     leases = _claim(ledger, *range(400))
     stored = 0
-    with pytest.raises(StorageFullError, match="no room at sqlite"):
+
+    def fill() -> None:
+        nonlocal stored
         for lease in leases:
             ledger.commit(lease, _result(lease.key, detail="x" * 4000), ELSEWHERE)
             stored += 1
+
+    with pytest.raises(StorageFullError, match="no room at sqlite"):
+        fill()
     assert stored > 0
     assert len(ledger.results([lease.key for lease in leases])) == stored
     ledger.close()

@@ -3,7 +3,7 @@
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -165,7 +165,7 @@ def test_a_version_that_is_newer_or_none_is_refused(version: Any, message: str) 
 class Colour(Record):
     """A record type in its third version."""
 
-    schema_version: records.Literal[3] = 3
+    schema_version: Literal[3] = 3
     red: float
 
 
@@ -188,7 +188,8 @@ def _load(kind: type[Record], text: str | bytes) -> None:
     try:
         load_record(kind, text)
     except RecordError as error:
-        assert len(str(error)) < 2000
+        if len(str(error)) > 2000:
+            raise
 
 
 json_values = st.recursive(

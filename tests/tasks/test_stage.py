@@ -30,7 +30,9 @@ SCOPES: list[dict[str, Any]] = [
     {"scope": "session"},
     {"scope": "session", "max_in_flight": 3},
 ]
-scopes = pytest.mark.parametrize("execution", SCOPES, ids=lambda execution: "-".join(str(v) for v in execution.values()))
+scopes = pytest.mark.parametrize(
+    "execution", SCOPES, ids=lambda execution: "-".join(str(v) for v in execution.values())
+)
 
 
 def _error_at(*bad: int, error: Callable[[], Exception] = lambda: ValueError("bad")) -> Any:
@@ -66,8 +68,10 @@ def test_outcomes_come_back_in_the_order_of_the_items(ledger: Ledger, execution:
 
 
 def test_units_are_what_the_scope_says(ledger: Ledger) -> None:
-    batches, sessions = Numbers(scope="batch", max_batch=4), Numbers(scope="session")
-    sessions.name = "others"
+    class Others(Numbers):
+        name = "others"
+
+    batches, sessions = Numbers(scope="batch", max_batch=4), Others(scope="session")
     drain(batches, range(10), ledger, RUN)
     drain(sessions, [0, 4, 1, 5, 9, 2], ledger, RUN)
     assert batches.units == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
@@ -93,8 +97,11 @@ def test_a_look_up_does_no_work(ledger: Ledger) -> None:
 
 def test_identity_settings_and_version_redo_and_execution_does_not(ledger: Ledger) -> None:
     drain(Numbers(), [1], ledger, RUN)
-    wider, newer, revised = Numbers(scope="batch", max_batch=9), Numbers(), Numbers()
-    newer.version = 2
+
+    class Newer(Numbers):
+        version = 2
+
+    wider, newer, revised = Numbers(scope="batch", max_batch=9), Newer(), Numbers()
     revised.backend.identity_settings = IdentitySettings(backend="none", revision="2")
     for stage in (wider, newer, revised):
         drain(stage, [1], ledger, RUN)
@@ -188,7 +195,7 @@ def test_a_wrong_number_of_outcomes_stops_the_drain(ledger: Ledger, execution: d
                 yield verdict(number)
 
     stage = Wrong(**execution)
-    with pytest.raises(StageError, match="stage numbers yielded (more|[0-9]+) outcomes"):
+    with pytest.raises(StageError, match=r"stage numbers yielded (more|[0-9]+) outcomes"):
         drain(stage, range(4), ledger, RUN)
     settled = [entry.item for entry in look_up(stage, range(4), ledger).settled]
     if execution["scope"] != "session":
@@ -307,7 +314,11 @@ def test_a_full_disk_stops_the_drain_and_frees_its_items(
 
 def test_a_full_disk_under_the_ledger_is_a_full_disk(small_disk: Callable[[int], Path]) -> None:
     ledger = Ledger(f"sqlite:///{small_disk(600_000) / 'ledger.sqlite'}")
-    stage = Numbers(lambda number, _: Outcome(verdict(number).record.model_copy(update={"reason": "x" * 9000}), True, "x"))
+
+    def long(number: int, _calls: int) -> Outcome[Human]:
+        return Outcome(verdict(number).record.model_copy(update={"reason": "x" * 9000}), True, "suitable")
+
+    stage = Numbers(long)
     with pytest.raises(StorageFullError):
         drain(stage, range(200), ledger, RUN)
     ledger.close()

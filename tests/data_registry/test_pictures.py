@@ -1,0 +1,109 @@
+"""Pictures: the same pixels give the same bytes, and no file raises anything but PictureError."""
+
+import io
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from PIL import Image
+
+from data_registry import pictures
+from data_registry.pictures import PictureError, decode_mask, decode_rgb, encode_png, pixels_digest
+
+shapes = st.tuples(st.integers(1, 12), st.integers(1, 12))
+
+
+def _file(image: Image.Image, kind: str, **options: object) -> bytes:
+    buffer = io.BytesIO()
+    image.save(buffer, kind, **options)
+    return buffer.getvalue()
+
+
+@given(shapes.flatmap(lambda shape: arrays.arrays(np.uint8, (*shape, 3))))
+def test_rgb_survives_png_with_the_same_bytes_each_time(pixels) -> None:
+    content = encode_png(pixels)
+    assert encode_png(np.asfortranarray(pixels)) == content
+    assert (decode_rgb(content, "x") == pixels).all()
+
+
+@given(shapes.flatmap(lambda shape: arrays.arrays(np.bool_, shape)))
+def test_a_mask_survives_png(mask) -> None:
+    pixels = np.where(mask, 255, 0).astype(np.uint8)
+    assert (decode_mask(encode_png(pixels), "x") == pixels).all()
+
+
+def test_a_mask_has_one_channel_and_two_values() -> None:
+    grey = np.array([[0, 7, 255]], dtype=np.uint8)
+    with pytest.raises(PictureError, match=r"m.png is not a mask: it holds values other than 0 and 255"):
+        decode_mask(encode_png(grey), "m.png")
+    with pytest.raises(PictureError, match=r"m.png is not an 8-bit mask: its pixels are RGB"):
+        decode_mask(encode_png(np.zeros((2, 2, 3), np.uint8)), "m.png")
+
+
+def test_grey_and_jpeg_pictures_become_rgb() -> None:
+    grey = Image.new("L", (5, 4), 9)
+    assert decode_rgb(_file(grey, "PNG"), "x").shape == (4, 5, 3)
+    assert decode_rgb(_file(grey, "JPEG"), "x").shape == (4, 5, 3)
+
+
+@pytest.mark.parametrize("kind", ["GIF", "BMP", "TIFF", "WEBP"])
+def test_another_kind_of_file_is_refused(kind: str) -> None:
+    with pytest.raises(PictureError, match=r"x.gif cannot be decoded"):
+        decode_rgb(_file(Image.new("RGB", (5, 4)), kind), "x.gif")
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
+def test_a_truncated_file_is_refused(kind: str) -> None:
+    noise = np.random.default_rng(0).integers(0, 255, (64, 64, 3), dtype=np.uint8)
+    content = _file(Image.fromarray(noise), kind)
+    for size in (0, 10, len(content) // 2, len(content) - 200):
+        with pytest.raises(PictureError, match=r"x cannot be decoded .*: fetch the file again"):
+            decode_rgb(content[:size], "x")
+
+
+def _claims(width: int, height: int) -> bytes:
+    """Return a small PNG whose header claims another size, with a valid checksum."""
+    import zlib
+
+    content = _file(Image.new("L", (1, 1)), "PNG")
+    header = b"IHDR" + width.to_bytes(4, "big") + height.to_bytes(4, "big") + content[24:29]
+    return content[:12] + header + zlib.crc32(header).to_bytes(4, "big") + content[33:]
+
+
+@pytest.mark.parametrize("size", [(8001, 8000), (10_000, 10_000), (30_000, 30_000), (2**31 - 1, 2**31 - 1)])
+def test_a_picture_that_is_too_large_is_refused_before_it_is_decoded(size: tuple[int, int]) -> None:
+    with pytest.raises(PictureError, match=r"^x has \d+x\d+ pixels, more than|^x cannot be decoded"):
+        decode_rgb(_claims(*size), "x")
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_raise_nothing_but_a_picture_error(content: bytes) -> None:
+    for start in (b"", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"):
+        with pytest.raises(PictureError):
+            decode_rgb(start + content, "x")
+
+
+@given(st.integers(0, 10**9), st.sampled_from(["PNG", "JPEG"]))
+def test_damaged_files_raise_nothing_but_a_picture_error(seed: int, kind: str) -> None:
+    noise = np.random.default_rng(0).integers(0, 255, (16, 16, 3), dtype=np.uint8)
+    image = Image.fromarray(noise)
+    image.info["dpi"] = (72, 72)
+    damaged = bytearray(_file(image, kind, dpi=(72, 72)))
+    generator = random.Random(seed)
+    for _ in range(generator.randint(1, 6)):
+        damaged[generator.randrange(len(damaged))] = generator.randrange(256)
+    try:
+        decode_rgb(bytes(damaged), "x")
+    except PictureError:
+        return
+
+
+def test_a_pixel_digest_depends_on_shape_and_values_alone() -> None:
+    pixels = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
+    assert pixels_digest(pixels) == pixels_digest(np.asfortranarray(pixels))
+    assert pixels_digest(pixels) == "".join(pixels_digest(decode_rgb(encode_png(pixels), "x")))
+    assert len({pixels_digest(pixels), pixels_digest(pixels.reshape(4, 2, 3)), pixels_digest(pixels + np.uint8(1))}) == 3
+    assert pictures.LARGEST_PIXELS == 64_000_000
