@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from data_registry import holders
+from data_registry.holders import this_process
 from data_registry.blobs import StorageFullError
 from data_registry.manifest import ReleaseCorruptError, ReleaseNameError
 from data_registry.release import open_release
@@ -124,7 +124,7 @@ def test_staging_folders_of_dead_writers_are_removed_and_those_of_living_ones_ar
     ).stdout.strip()
     mine, theirs = (
         releases / "demo" / f".staging~0.0.0-dev~{holder.replace('/', '~')}~12345678"
-        for holder in (holders.this_process(), dead)
+        for holder in (this_process(), dead)
     )
     for folder in (mine, theirs):
         folder.mkdir(parents=True)
