@@ -6,11 +6,14 @@ name, so that a flipped bit is an error and never a picture.
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import math
 import os
 import re
 import uuid
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,8 +32,8 @@ class StorageFullError(OSError):
         size = f" for {needed} bytes" if needed is not None else ""
         super().__init__(
             errno.ENOSPC,
-            f"no room{size} at {where}: free some space (`exceptiondrive store gc` drops what nothing refers to) and run"
-            " the same command again; finished items are kept",
+            f"no room{size} at {where}: free some space (`exceptiondrive store gc` drops what nothing refers to) and"
+            " run the same command again; finished items are kept",
         )
 
 
@@ -60,19 +63,19 @@ class Blobs:
         return f"{self._root}/{digest[:2]}/{digest}"
 
     def put(self, content: bytes) -> identity.Digest:
-        """Store content and return its digest; content that is there already is left alone.
+        """Store content and return its digest; content that is there already only gets a new age stamp.
+
+        The stamp keeps it from a clean-up that runs before the row that refers to it is committed.
 
         Raises:
             StorageFullError: no room.
         """
         digest = identity.sha256(content)
         path = self.path(digest)
-        if self.has(digest):
-            return digest
-        if self._local:
-            write_atomically(Path(path), content)
-        else:
+        if not self._local:
             self._fs.pipe_file(path, content)
+        elif not _touch(Path(path)):
+            write_atomically(Path(path), content)
         return digest
 
     def has(self, digest: identity.Digest) -> bool:
@@ -99,7 +102,7 @@ class Blobs:
         return content
 
     def names(self) -> Iterator[tuple[identity.Digest, float]]:
-        """Yield each blob's digest and its age stamp (seconds since the epoch, 0 where unknown), sorted."""
+        """Yield each blob's digest and its age stamp (seconds since the epoch, infinity where unknown), sorted."""
         if not self._fs.exists(self._root):
             return
         found: dict[str, dict[str, Any]] = self._fs.find(self._root, detail=True)
@@ -108,10 +111,22 @@ class Blobs:
             if _NAME.match(name):
                 yield name, _modified(found[path])
 
-    def delete(self, digest: identity.Digest) -> None:
-        """Remove a blob; removing one that is not there is no error."""
-        if self.has(digest):
+    def delete(self, digest: identity.Digest, not_after: float = math.inf) -> bool:
+        """Remove a blob unless its age stamp is later than `not_after`; tell whether it was removed.
+
+        Removing one that is not there is no error.
+        """
+        try:
+            if _modified(self._fs.info(self.path(digest))) > not_after:
+                return False
             self._fs.rm_file(self.path(digest))
+        except FileNotFoundError:
+            return False
+        return True
+
+    def leftovers(self) -> list[Path]:
+        """Return the half-written files of killed writers, sorted; only local stores have such."""
+        return sorted(Path(self._root).rglob(".*.part")) if self._local else []
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -130,7 +145,8 @@ def write_atomically(path: Path, content: bytes) -> None:
         temporary.replace(path)
         sync_folder(path.parent)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
         if error.errno in {errno.ENOSPC, errno.EDQUOT}:
             raise StorageFullError(str(path), len(content)) from error
         raise
@@ -150,6 +166,21 @@ def _protocols(filesystem: Any) -> tuple[str, ...]:
     return (protocol,) if isinstance(protocol, str) else tuple(protocol)
 
 
+def _touch(path: Path) -> bool:
+    """Give a file a new age stamp; tell whether it is there."""
+    try:
+        os.utime(path)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+_STAMPS: Final = ("mtime", "LastModified", "last_modified", "updated", "created")
+"""What file systems call the time of the last change: local, S3, Azure, Google, memory."""
+
+
 def _modified(info: dict[str, Any]) -> float:
-    stamp = info.get("mtime", info.get("LastModified", 0.0))
-    return float(stamp.timestamp() if hasattr(stamp, "timestamp") else stamp)
+    stamp: Any = next((info[name] for name in _STAMPS if info.get(name) is not None), math.inf)
+    if isinstance(stamp, str):
+        stamp = datetime.fromisoformat(stamp)
+    return float(stamp.timestamp() if isinstance(stamp, datetime) else stamp)

@@ -1,9 +1,9 @@
 """Frames, cameras, boxes and the ground plane.
 
-Frames (DESIGN section 5): *global* is the map's; *ego* is the vehicle at time 0 of the keyframe (the LIDAR_TOP record's
-pose), rear axle on the ground, x forward, y left, z up; *camera* is x right, y down, z forward at the camera's own firing
-time. Units are metres and radians. Points are arrays of shape (N, 3), pixels (N, 2) as (column, row) with the centre of
-the top-left pixel at (0, 0), as nuScenes' intrinsics have it.
+Frames (DESIGN section 5): *global* is the map's; *ego* is the vehicle at time 0 of the keyframe (the LIDAR_TOP
+record's pose), rear axle on the ground, x forward, y left, z up; *camera* is x right, y down, z forward at the camera's
+own firing time. Units are metres and radians. Points are arrays of shape (N, 3), pixels (N, 2) as (column, row) with
+the centre of the top-left pixel at (0, 0), as nuScenes' intrinsics have it.
 """
 
 from __future__ import annotations

@@ -32,19 +32,23 @@ def canonical_json(value: Any) -> bytes:
     """Return the RFC 8785 form of a JSON value.
 
     Raises:
-        IdentityError: the value holds NaN, infinity, an integer beyond 2**53 or something that is not JSON.
+        IdentityError: the value holds NaN, infinity, an integer beyond 2**53, half a surrogate pair or something that
+            is not JSON, or is nested too deeply.
 
     >>> canonical_json({"b": 1.0, "a": [True, None]})
     b'{"a":[true,null],"b":1}'
     """
     try:
         return rfc8785.dumps(value)
-    except rfc8785.CanonicalizationError as error:
+    except (rfc8785.CanonicalizationError, UnicodeEncodeError, RecursionError) as error:
         raise IdentityError(f"no canonical JSON for {_shorten(value)}: {error}") from error
 
 
 def _shorten(value: Any, limit: int = 120) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except RecursionError:
+        text = f"a {type(value).__name__} nested too deeply"
     return text if len(text) <= limit else f"{text[:limit]}..."
 
 
@@ -115,15 +119,19 @@ def split_combination_id(combination: str) -> tuple[str, str]:
     """Return (keyframe id, task id) of a combination or pair id.
 
     Raises:
-        IdentityError: the text does not have the four parts of such an id.
+        IdentityError: the text does not have the four parts of such an id, or one of them climbs.
     """
     parts = combination.split("/")
-    if len(parts) != 4 or not all(parts):
+    if len(parts) != 4:
         raise IdentityError(f"{combination!r} is not a pair id: it needs <dataset>/<scene>/<sample token>/<task>")
+    for part in parts:
+        _segment(part)
     return "/".join(parts[:3]), parts[3]
 
 
 def _segment(text: str) -> str:
-    if not text or "/" in text or text in {".", ".."}:
-        raise IdentityError(f"{text!r} cannot be part of an id: it must be non-empty, hold no slash and not be . or ..")
+    if not text.isprintable() or not text or "/" in text or text in {".", ".."}:
+        raise IdentityError(
+            f"{text!r} cannot be part of an id: it must be non-empty and printable, hold no slash and not be . or .."
+        )
     return text

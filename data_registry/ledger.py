@@ -1,25 +1,25 @@
 """The ledger: what each item of each stage came to, who works on what, and every try that failed.
 
 Four tables on SQLAlchemy, SQLite for one machine and PostgreSQL for a cluster. `results` is memoised by key and never
-overwritten: the first committed row wins, and a later different one goes to `conflicts`. Retryable failures live only in
-`attempts`. Leases carry an expiry by the database's own clock and a fencing token, so that a worker's clock never matters.
+overwritten: the first committed row wins, and a later different one goes to `conflicts`. Retryable failures live only
+in `attempts`. Leases carry an expiry by the database's own clock and a fencing token, so that a worker's clock never
+matters.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal
 
 import sqlalchemy as sa
-from sqlalchemy import event, exc
-from sqlalchemy.dialects import postgresql, sqlite
 
 from data_registry import holders
-from data_registry.blobs import StorageFullError
+from data_registry.database import Database, LedgerUnavailableError
 from data_registry.identity import Digest
+
+__all__ = ["Attempt", "Lease", "Ledger", "LedgerUnavailableError", "Origin", "Result", "Status"]
 
 Status = Literal["kept", "rejected", "failed_permanent"]
 
@@ -76,16 +76,22 @@ CONFLICTS: Final = sa.Table(
     sa.Column("at", sa.Float, nullable=False),
 )
 
+# Built once: putting a statement together costs more than running it.
+_KEYS: Final = sa.bindparam("keys", expanding=True)
+_SETTLED_KEYS: Final = sa.select(RESULTS.c.key).where(RESULTS.c.key.in_(_KEYS))
+_LEASES_OF: Final = sa.select(LEASES).where(LEASES.c.key.in_(_KEYS))
+_IS_OURS: Final = sa.and_(
+    LEASES.c.key == sa.bindparam("lease_key"),
+    LEASES.c.token == sa.bindparam("lease_token"),
+    LEASES.c.holder == sa.bindparam("lease_holder"),
+)
+_END_LEASE: Final = sa.delete(LEASES).where(_IS_OURS)
+_RENEW_LEASE: Final = sa.update(LEASES).where(_IS_OURS).values(expires_at=sa.bindparam("until"))
+
 _CHUNK: Final = 500
 """Keys in one IN list: below SQLite's limit on variables."""
-_PATIENCE_S: Final = 120.0
-"""How long a database that is locked or away is waited for."""
-
-T = TypeVar("T")
-
-
-class LedgerUnavailableError(ConnectionError):
-    """The ledger's database cannot be reached or opened."""
+_LONGEST_TEXT: Final = 4000
+"""Characters kept of an error's message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,20 +141,22 @@ class Origin:
 class Ledger:
     """Results, attempts, leases and conflicts of all stages in one database."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str | sa.URL) -> None:
         """Open the database and create missing tables; `url` is a SQLAlchemy URL.
 
         Raises:
             LedgerUnavailableError: the database cannot be reached or opened.
         """
-        self._engine = _engine(url)
-        self._dialect = self._engine.dialect.name
-        self.url = self._engine.url.render_as_string(hide_password=True)
-        self._transact(lambda connection: _METADATA.create_all(connection, checkfirst=True))
+        self._database = Database(url)
+        self.url = self._database.url
+        counted = {"preserve_rowcount": True}  # psycopg forgets the number when the cursor is closed
+        self._new_result = self._database.insert(RESULTS).on_conflict_do_nothing().execution_options(**counted)
+        self._new_lease = self._database.insert(LEASES).on_conflict_do_nothing().execution_options(**counted)
+        self._database.create(_METADATA)
 
     def close(self) -> None:
         """Give the connections back."""
-        self._engine.dispose()
+        self._database.close()
 
     def results(self, keys: Sequence[Digest]) -> dict[Digest, Result]:
         """Return the results that exist among `keys`."""
@@ -161,85 +169,104 @@ class Ledger:
                     found[row[0]] = Result(*row)
             return found
 
-        return self._transact(read)
+        return self._database.read(read)
 
-    def claim(self, stage: str, items: Sequence[tuple[Digest, str]], origin: Origin, seconds: float) -> list[Lease]:
-        """Lease those of `items` (key, item id) that have no result and are not leased; keep the order of `items`.
-
-        A lease is free when it has expired or when its holder is a process of this machine that is gone; taking one over
-        is written to `attempts`, so that an item that kills its workers does not go round for ever.
-        """
-        return self._transact(lambda connection: self._claim(connection, stage, items, origin, seconds))
-
-    def _claim(
+    def claim(
         self,
-        connection: sa.Connection,
         stage: str,
         items: Sequence[tuple[Digest, str]],
         origin: Origin,
         seconds: float,
+        limit: int | None = None,
     ) -> list[Lease]:
-        now = self._now(connection)
-        keys = [key for key, _ in items]
-        held = {row.key: row for row in connection.execute(sa.select(LEASES).where(LEASES.c.key.in_(keys)))}
-        lost = {key: row for key, row in held.items() if row.expires_at < now or holders.is_gone(row.holder)}
-        leases: list[Lease] = []
-        for key in keys:
-            if key in held and key not in lost:
-                continue
-            token = self._take(connection, stage, key, lost.get(key), origin.holder, now + seconds)
-            if token is not None:
-                leases.append(Lease(key, token, origin.holder))
-        leases = self._without_results(connection, leases)
-        names = dict(items)
-        for lease in leases:
-            if lease.key in lost:
-                row = lost[lease.key]
-                message = f"{row.holder} lost its lease; {origin.holder} took over"
-                connection.execute(_attempt(stage, lease.key, names[lease.key], origin, now, "LeaseLost", message))
-        return leases
+        """Lease those of `items` (key, item id) that have no result and are not leased; keep the order of `items`.
+
+        With `limit` the first so many that are free are leased. A lease is free when it has expired or when its holder
+        is a process of this machine that is gone; taking one over is written to `attempts`, so that an item that kills
+        its workers does not go round for ever.
+        """
+
+        def take(connection: sa.Connection) -> list[Lease]:
+            now = self._database.now(connection)
+            free = self._free(connection, [key for key, _ in items], now)
+            chosen = {key: item_id for key, item_id in items if key in free}
+            chosen = dict(islice(chosen.items(), limit))
+            # sorted: workers that claim overlapping items meet at the first and do not deadlock
+            taken = [
+                self._take(connection, stage, key, free[key], origin.holder, (now, seconds)) for key in sorted(chosen)
+            ]
+            leases = self._without_results(connection, {lease.key: lease for lease in taken if lease is not None})
+            for key, lease in leases.items():
+                if (lost := free[key]) is not None:
+                    message = f"{lost.holder} lost its lease; {lease.holder} took over"
+                    connection.execute(_attempt(stage, key, chosen[key], origin, now, ("LeaseLost", message)))
+            return [leases[key] for key in chosen if key in leases]
+
+        return self._database.write(take)
+
+    def _free(self, connection: sa.Connection, keys: Sequence[Digest], now: float) -> dict[Digest, Any]:
+        """Return the keys without result that may be leased, each with the lost lease that it replaces, or None."""
+        free: dict[Digest, Any] = {}
+        for chunk in _chunks(keys):
+            free |= dict.fromkeys(chunk)
+            for key in connection.scalars(_SETTLED_KEYS, {"keys": chunk}):
+                del free[key]
+            for row in connection.execute(_LEASES_OF, {"keys": chunk}):
+                if row.key not in free:
+                    continue
+                if row.expires_at < now or holders.is_gone(row.holder):
+                    free[row.key] = row
+                else:
+                    del free[row.key]
+        return free
 
     def _take(
-        self, connection: sa.Connection, stage: str, key: Digest, lost: Any, holder: str, expires_at: float
-    ) -> int | None:
-        """Take one lease, new or lost; None when another worker was faster."""
+        self, connection: sa.Connection, stage: str, key: Digest, lost: Any, holder: str, span: tuple[float, float]
+    ) -> Lease | None:
+        """Take one lease, new or lost, from `span[0]` for `span[1]` seconds; None when another worker was faster."""
+        now, seconds = span
+        token = int(now * 1e6)  # by the database's clock, so that no holder ever has the same token twice
         if lost is None:
-            insert = self._insert(LEASES).values(key=key, stage=stage, holder=holder, token=1, expires_at=expires_at)
-            done = connection.execute(insert.on_conflict_do_nothing())
-            return 1 if done.rowcount == 1 else None
-        done = connection.execute(
-            sa.update(LEASES)
-            .where(LEASES.c.key == key, LEASES.c.token == lost.token, LEASES.c.holder == lost.holder)
-            .values(holder=holder, token=lost.token + 1, expires_at=expires_at)
-        )
-        return lost.token + 1 if done.rowcount == 1 else None
+            values = {"key": key, "stage": stage, "holder": holder, "token": token, "expires_at": now + seconds}
+            done = connection.execute(self._new_lease, values)
+        else:
+            token = max(token, lost.token + 1)
+            done = connection.execute(
+                sa.update(LEASES)
+                .where(LEASES.c.key == key, LEASES.c.token == lost.token, LEASES.c.holder == lost.holder)
+                .values(holder=holder, token=token, expires_at=now + seconds)
+            )
+        return Lease(key, token, holder) if done.rowcount == 1 else None
 
-    def _without_results(self, connection: sa.Connection, leases: list[Lease]) -> list[Lease]:
-        """Drop leases of items that got their result between the caller's look and ours: commit removes the lease."""
-        keys = [lease.key for lease in leases]
-        done = set(connection.scalars(sa.select(RESULTS.c.key).where(RESULTS.c.key.in_(keys))))
-        if done:
-            connection.execute(sa.delete(LEASES).where(LEASES.c.key.in_(sorted(done))))
-        return [lease for lease in leases if lease.key not in done]
+    def _without_results(self, connection: sa.Connection, leases: dict[Digest, Lease]) -> dict[Digest, Lease]:
+        """Drop leases of items that got their result since they were looked at: commit removes the lease."""
+        if self._database.is_sqlite:
+            return leases  # one writer at a time: nothing can have changed within this transaction
+        done: set[Digest] = set()
+        for chunk in _chunks(list(leases)):
+            done.update(connection.scalars(_SETTLED_KEYS, {"keys": chunk}))
+        for key in sorted(done):
+            connection.execute(_END_LEASE, _our(leases[key]))
+        return {key: lease for key, lease in leases.items() if key not in done}
 
     def renew(self, leases: Sequence[Lease], seconds: float) -> None:
         """Push the expiry of leases that are still ours."""
 
         def push(connection: sa.Connection) -> None:
-            now = self._now(connection)
+            until = self._database.now(connection) + seconds
             for lease in leases:
-                connection.execute(sa.update(LEASES).where(_is(lease)).values(expires_at=now + seconds))
+                connection.execute(_RENEW_LEASE, _our(lease) | {"until": until})
 
-        self._transact(push)
+        self._database.write(push)
 
     def release(self, leases: Sequence[Lease]) -> None:
         """Give leases back without a result, e.g. when a run is cancelled."""
 
         def drop(connection: sa.Connection) -> None:
             for lease in leases:
-                connection.execute(sa.delete(LEASES).where(_is(lease)))
+                connection.execute(_END_LEASE, _our(lease))
 
-        self._transact(drop)
+        self._database.write(drop)
 
     def commit(self, lease: Lease, result: Result, origin: Origin) -> Result:
         """Write a result and end its lease in one transaction; return the row that counts.
@@ -248,11 +275,12 @@ class Ledger:
         """
 
         def write(connection: sa.Connection) -> Result:
-            now = self._now(connection)
+            now = self._database.now(connection)
             row = {name: getattr(result, name) for name in Result.__dataclass_fields__}
+            row["detail"] = _storable(result.detail)
             row |= {"run_id": origin.run_id, "holder": origin.holder, "seconds": origin.seconds, "committed_at": now}
-            done = connection.execute(self._insert(RESULTS).values(**row).on_conflict_do_nothing())
-            connection.execute(sa.delete(LEASES).where(_is(lease)))
+            done = connection.execute(self._new_result, row)
+            connection.execute(_END_LEASE, _our(lease))
             if done.rowcount == 1:
                 return result
             columns = [RESULTS.c[name] for name in Result.__dataclass_fields__]
@@ -261,19 +289,19 @@ class Ledger:
                 connection.execute(_conflict(first, result, origin, now))
             return first
 
-        return self._transact(write)
+        return self._database.write(write)
 
     def fail(self, lease: Lease, result_id: tuple[str, str], origin: Origin, error: BaseException) -> None:
         """Write a retryable failure of (stage, item id) and end the lease."""
 
         def write(connection: sa.Connection) -> None:
             stage, item_id = result_id
-            now = self._now(connection)
-            message = str(error)[:2000]
-            connection.execute(_attempt(stage, lease.key, item_id, origin, now, type(error).__name__, message))
-            connection.execute(sa.delete(LEASES).where(_is(lease)))
+            now = self._database.now(connection)
+            what = (type(error).__name__, str(error))
+            connection.execute(_attempt(stage, lease.key, item_id, origin, now, what))
+            connection.execute(_END_LEASE, _our(lease))
 
-        self._transact(write)
+        self._database.write(write)
 
     def attempts(self, run_id: str, stage: str) -> list[Attempt]:
         """Return a run's failed tries in one stage, oldest first."""
@@ -283,7 +311,7 @@ class Ledger:
             chosen = sa.select(*columns).where(ATTEMPTS.c.run_id == run_id, ATTEMPTS.c.stage == stage)
             return [Attempt(*row) for row in connection.execute(chosen.order_by(ATTEMPTS.c.id))]
 
-        return self._transact(read)
+        return self._database.read(read)
 
     def conflicts(self) -> list[dict[str, Any]]:
         """Return all conflicts, oldest first: outcomes that should have been equal and were not."""
@@ -292,97 +320,47 @@ class Ledger:
             rows = connection.execute(sa.select(CONFLICTS).order_by(CONFLICTS.c.id))
             return [dict(row) for row in rows.mappings()]
 
-        return self._transact(read)
+        return self._database.read(read)
 
-    def records(self) -> Iterable[str]:
+    def records(self) -> Iterator[str]:
         """Yield every stored record's JSON, for the search of references to blobs."""
-        with self._engine.connect() as connection:
-            chosen = sa.select(RESULTS.c.record).where(RESULTS.c.record.is_not(None))
-            yield from connection.execution_options(yield_per=1000).scalars(chosen)
+        last = ""
+        while page := self._records_after(last):
+            yield from (record for _, record in page if record is not None)
+            last = page[-1][0]
 
-    def _now(self, connection: sa.Connection) -> float:
-        """Return the database's clock, seconds since the epoch."""
-        if self._dialect == "sqlite":
-            clock = sa.text("SELECT (julianday('now') - 2440587.5) * 86400.0")
-        else:
-            clock = sa.text("SELECT EXTRACT(EPOCH FROM clock_timestamp())")
-        return float(connection.execute(clock).scalar_one())
+    def _records_after(self, key: str) -> list[tuple[Digest, str | None]]:
+        """Return the next page in key order: a reader that pauses between pages blocks no writer."""
 
-    def _insert(self, table: sa.Table) -> Any:
-        return (sqlite if self._dialect == "sqlite" else postgresql).insert(table)
+        def read(connection: sa.Connection) -> list[tuple[Digest, str | None]]:
+            chosen = sa.select(RESULTS.c.key, RESULTS.c.record).where(RESULTS.c.key > key)
+            return [(row[0], row[1]) for row in connection.execute(chosen.order_by(RESULTS.c.key).limit(_CHUNK))]
 
-    def _transact(self, work: Callable[[sa.Connection], T]) -> T:
-        """Run `work` in one transaction; wait for a database that is locked or restarting."""
-        deadline = time.monotonic() + _PATIENCE_S
-        pause = 0.05
-        while True:
-            try:
-                with self._engine.begin() as connection:
-                    return work(connection)
-            except exc.DBAPIError as error:
-                if "disk is full" in str(error) or "No space left" in str(error):
-                    raise StorageFullError(self.url) from error
-                if not _is_passing(error) or time.monotonic() > deadline:
-                    raise LedgerUnavailableError(
-                        f"the ledger {self.url} does not answer: {error.orig}; see that it exists, is writable and that"
-                        " its server runs, then run the same command again"
-                    ) from error
-            time.sleep(pause)
-            pause = min(2.0, pause * 2)
+        return self._database.read(read)
 
 
-def _engine(url: str) -> sa.Engine:
-    engine = sa.create_engine(url, pool_pre_ping=True)
-    if engine.dialect.name == "sqlite":
-        # pysqlite opens transactions late and shared; we begin them ourselves, as writers, so that a claim is atomic.
-        def set_up(connection: Any, _record: Any) -> None:
-            connection.isolation_level = None
-            connection.execute("PRAGMA busy_timeout = 60000")
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
-
-        event.listen(engine, "connect", set_up)
-        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
-    return engine
+def _our(lease: Lease) -> dict[str, Any]:
+    """Return the parameters by which a lease is found as long as it is ours."""
+    return {"lease_key": lease.key, "lease_token": lease.token, "lease_holder": lease.holder}
 
 
-def _is_passing(error: exc.DBAPIError) -> bool:
-    text = str(error.orig)
-    return (
-        error.connection_invalidated
-        or any(
-            sign in text
-            for sign in (
-                "database is locked",
-                "server closed the connection",
-                "starting up",
-                "shutting down",
-                "refused",
-            )
-        )
-        or "terminating connection" in text
-        or "deadlock detected" in text
-        or "already exists" in text
-    )
-
-
-def _is(lease: Lease) -> sa.ColumnElement[bool]:
-    return sa.and_(LEASES.c.key == lease.key, LEASES.c.token == lease.token, LEASES.c.holder == lease.holder)
-
-
-def _attempt(
-    stage: str, key: Digest, item_id: str, origin: Origin, at: float, error_class: str, message: str
-) -> sa.Insert:
+def _attempt(stage: str, key: Digest, item_id: str, origin: Origin, at: float, what: tuple[str, str]) -> sa.Insert:
+    """Return the INSERT of one failed try; `what` is the error's class and message."""
     return sa.insert(ATTEMPTS).values(
         key=key,
         stage=stage,
         item_id=item_id,
         run_id=origin.run_id,
         holder=origin.holder,
-        error_class=error_class,
-        message=message,
+        error_class=what[0],
+        message=_storable(what[1]),
         at=at,
     )
+
+
+def _storable(text: str) -> str:
+    """Return a message as any database takes it: bounded, without NUL, lone surrogates spelled out."""
+    return text[:_LONGEST_TEXT].replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()
 
 
 def _conflict(first: Result, other: Result, origin: Origin, at: float) -> sa.Insert:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import io
+import struct
+import zlib
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
 Rgb = npt.NDArray[np.uint8]
 """Shape (height, width, 3), sRGB."""
@@ -17,6 +19,22 @@ Mask = npt.NDArray[np.uint8]
 
 LARGEST_PIXELS: Final = 64_000_000
 """Pictures beyond this are refused before they are decoded."""
+
+
+_MALFORMED: Final = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    EOFError,
+    struct.error,
+    zlib.error,
+    Image.DecompressionBombError,
+    Image.DecompressionBombWarning,
+)
+"""What Pillow's parsers raise on broken files."""
 
 
 class PictureError(ValueError):
@@ -38,22 +56,24 @@ def decode_rgb(content: bytes, name: str) -> Rgb:
 
 def decode_mask(content: bytes, name: str) -> Mask:
     """Decode an 8-bit mask, shape (height, width); raises PictureError also when a value is neither 0 nor 255."""
-    mask = _decode(content, name, "L")
+    mask = _decode(content, name, "L", strict=True)
     if not np.isin(mask, (0, 255)).all():
         raise PictureError(f"{name} is not a mask: it holds values other than 0 and 255")
     return mask
 
 
-def _decode(content: bytes, name: str, mode: str) -> npt.NDArray[np.uint8]:
+def _decode(content: bytes, name: str, mode: str, strict: bool = False) -> npt.NDArray[np.uint8]:
     try:
         with Image.open(io.BytesIO(content), formats=("JPEG", "PNG")) as picture:
             if picture.width * picture.height > LARGEST_PIXELS:
                 raise PictureError(f"{name} has {picture.width}x{picture.height} pixels, more than {LARGEST_PIXELS}")
+            if strict and picture.mode != mode:
+                raise PictureError(f"{name} is not an 8-bit mask: its pixels are {picture.mode}")
             picture.load()
             return np.array(picture.convert(mode), dtype=np.uint8)
-    except (OSError, UnidentifiedImageError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        if isinstance(error, PictureError):
-            raise
+    except PictureError:
+        raise
+    except _MALFORMED as error:
         raise PictureError(f"{name} cannot be decoded ({error}): fetch the file again") from error
 
 

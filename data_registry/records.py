@@ -1,7 +1,7 @@
 """What passes between stages: frozen records, each the semantic payload of one outcome.
 
-A record holds only what later stages and readers may depend on; usage, latency, tries, worker and clock live beside it in
-the store (DESIGN section 2). Lengths are fixed at 1e-6 m and angles at 1e-9 rad when a record is made; scores stay
+A record holds only what later stages and readers may depend on; usage, latency, tries, worker and clock live beside it
+in the store (DESIGN section 2). Lengths are fixed at 1e-6 m and angles at 1e-9 rad when a record is made; scores stay
 float64. A change of meaning raises `schema_version` and adds a pure upgrader to `UPGRADERS`.
 """
 
@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, Self, TypeVar
 
 import numpy as np
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from data_registry import identity
 from data_registry.geometry import Array, GroundPlane, Transform, box_corners, fit_ground
@@ -23,6 +23,8 @@ Radians = Annotated[float, AfterValidator(lambda value: identity.quantise(value,
 Seconds = Annotated[float, AfterValidator(lambda value: identity.quantise(value, identity.METRE_STEP))]
 Unitless = Annotated[float, AfterValidator(lambda value: identity.quantise(value, identity.RADIAN_STEP))]
 """Components of quaternions, intrinsics' ratios and the like: fixed at 1e-9."""
+Microseconds = Annotated[int, Field(ge=0, lt=2**53)]
+"""Unix time; bounded because canonical JSON carries no larger integer."""
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Xy = tuple[Metres, Metres]
 Xyz = tuple[Metres, Metres, Metres]
@@ -45,6 +47,15 @@ class Record(BaseModel):
     def payload_digest(self) -> identity.Digest:
         """Sha256 of this record's canonical JSON: its semantic identity."""
         return identity.digest(self.model_dump(mode="json"))
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy with changed fields, validated and quantised like any record, with a digest of its own.
+
+        pydantic's own copy checks nothing and would carry the old `payload_digest` along.
+        """
+        return type(self).model_validate(
+            {name: getattr(self, name) for name in type(self).model_fields} | dict(update or {})
+        )
 
 
 class Pose(Record):
@@ -118,7 +129,7 @@ class Camera(Record):
     """Channel, e.g. `CAM_FRONT`."""
     frame_offset: Annotated[int, Field(le=0)]
     """Keyframes before the keyframe, counted negative."""
-    timestamp_us: int
+    timestamp_us: Microseconds
     width: Annotated[int, Field(gt=0)]
     height: Annotated[int, Field(gt=0)]
     sha256: Sha256 | None
@@ -194,7 +205,7 @@ class Keyframe(Record):
     dataset: Literal["nuscenes", "streetset"]
     scene: str
     token: str
-    timestamp_us: int
+    timestamp_us: Microseconds
     location: str
     split: Literal["train", "val", "test", "none"]
     """The scene's official split."""
@@ -445,6 +456,9 @@ UPGRADERS: dict[type[Record], dict[int, Upgrader]] = {}
 
 R = TypeVar("R", bound=Record)
 
+_MALFORMED: Final = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
+"""What parsing, upgrading and validating raise on content that is no such record."""
+
 
 def load_record(kind: type[R], text: str | bytes) -> R:
     """Read a stored record, upgrading older schema versions step by step.
@@ -457,10 +471,10 @@ def load_record(kind: type[R], text: str | bytes) -> R:
         if not isinstance(content, dict):
             raise TypeError(f"expected an object, got {type(content).__name__}")
         return kind.model_validate(_upgraded(kind, content))
-    except (ValueError, TypeError, ValidationError) as error:
-        if isinstance(error, RecordError):
-            raise
-        raise RecordError(f"not a {kind.__name__} record: {error}") from error
+    except RecordError:
+        raise
+    except _MALFORMED as error:
+        raise RecordError(f"not a {kind.__name__} record: {type(error).__name__}: {str(error)[:1000]}") from error
 
 
 def _upgraded(kind: type[Record], content: dict[str, Any]) -> dict[str, Any]:
@@ -468,12 +482,16 @@ def _upgraded(kind: type[Record], content: dict[str, Any]) -> dict[str, Any]:
     if field is None:
         return content
     current, found = field.default, content.get("schema_version")
-    if not isinstance(found, int) or found < 1:
+    if type(found) is not int or found < 1:
         raise RecordError(f"{kind.__name__} record without a schema_version")
     if found > current:
         raise RecordError(
             f"{kind.__name__} record has schema_version {found}, this code knows up to {current}: update exceptiondrive"
         )
     for version in range(found, current):
+        if version not in UPGRADERS.get(kind, {}):
+            raise RecordError(
+                f"{kind.__name__} record has schema_version {found}, which this code cannot upgrade any more"
+            )
         content = UPGRADERS[kind][version](content)
     return content

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
+
+import sqlalchemy as sa
 
 from data_registry.blobs import Blobs
 from data_registry.ledger import Ledger, LedgerUnavailableError
@@ -30,7 +33,7 @@ class Store:
     `Store.at(path)` is PATH/ledger.sqlite + PATH/blobs; a cluster names a PostgreSQL ledger and an object store.
     """
 
-    def __init__(self, ledger_url: str, blobs_url: str) -> None:
+    def __init__(self, ledger_url: str | sa.URL, blobs_url: str) -> None:
         """Open both halves.
 
         Raises:
@@ -46,7 +49,8 @@ class Store:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise LedgerUnavailableError(f"cannot make the store's folder {folder}: {error.strerror}") from error
-        return cls(f"sqlite:///{folder / 'ledger.sqlite'}", str(folder / "blobs"))
+        ledger = sa.URL.create("sqlite", database=str(folder / "ledger.sqlite"))  # a folder's name may hold ? or %
+        return cls(ledger, str(folder / "blobs"))
 
     def __enter__(self) -> Self:
         """Use the store in a `with` block."""
@@ -61,7 +65,8 @@ class Store:
     def collect_garbage(self, older_than_s: float = 3600.0, dry_run: bool = False) -> GarbageReport:
         """Remove blobs that no result refers to and that are older than an hour, so that running builds keep theirs.
 
-        Blobs come before the rows that name them, hence the age: a young blob may be waiting for its row.
+        Blobs come before the rows that name them, hence the age: a young blob may be waiting for its row, and one whose
+        age is unknown is kept.
         """
         wanted = {name for record in self.ledger.records() for name in _DIGEST.findall(record)}
         kept = removed = 0
@@ -69,17 +74,19 @@ class Store:
         for name, modified in list(self.blobs.names()):
             if name in wanted or modified > limit:
                 kept += 1
-                continue
-            removed += 1
-            if not dry_run:
-                self.blobs.delete(name)
+            elif dry_run or self.blobs.delete(name, not_after=limit):
+                removed += 1
+            else:
+                kept += 1  # put again since it was listed
         return GarbageReport(kept, removed, self._remove_leftovers(limit, dry_run))
 
     def _remove_leftovers(self, limit: float, dry_run: bool) -> int:
-        """Remove half-written files of killed writers; only local stores have such."""
-        root = Path(self.blobs.url)
-        leftovers = [path for path in sorted(root.rglob(".*.part")) if path.stat().st_mtime <= limit]
-        if not dry_run:
-            for path in leftovers:
-                path.unlink(missing_ok=True)
-        return len(leftovers)
+        """Remove old half-written files of killed writers; a living writer may rename one at any moment."""
+        removed = 0
+        for path in self.blobs.leftovers():
+            with contextlib.suppress(FileNotFoundError):
+                if path.stat().st_mtime <= limit:
+                    removed += 1
+                    if not dry_run:
+                        path.unlink()
+        return removed

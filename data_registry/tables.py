@@ -18,6 +18,9 @@ from data_registry import identity
 ROW_GROUP: Final = 10_000
 """Rows in one parquet row group: part of the bytes, so never changed without a component schema bump."""
 
+LARGEST_ROWS: Final = 10_000_000
+"""A file that claims more rows is refused before it is read: a few bytes can stand for any number of equal rows."""
+
 
 class TableError(ValueError):
     """Rows do not fit a table's schema, or a file does not hold what its schema says."""
@@ -79,6 +82,10 @@ class TableSchema:
             values = frame[name]
             if not column.nullable and values.null_count():
                 raise TableError(f"table {self.name}: column {name} has {values.null_count()} nulls")
+            while isinstance(values.dtype, pl.Array):
+                values = values.drop_nulls().explode()
+                if values.null_count():
+                    raise TableError(f"table {self.name}: column {name} has nulls inside")
             if values.dtype.is_float() and not values.drop_nulls().is_finite().all():
                 raise TableError(f"table {self.name}: column {name} holds NaN or infinity")
         keys = frame.select(self.key)
@@ -99,10 +106,15 @@ class TableSchema:
     def decode(self, content: bytes, name: str) -> pl.DataFrame:
         """Read a table's parquet bytes; raises TableError, naming the file, when they are not this table."""
         try:
+            rows = int(pl.scan_parquet(io.BytesIO(content)).select(pl.len()).collect().item())
+            if rows > LARGEST_ROWS:
+                raise TableError(f"{name} claims {rows} rows, more than {LARGEST_ROWS}")
             frame = pl.read_parquet(io.BytesIO(content))
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
+        except TableError:
+            raise
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, MemoryError) as error:
             # a panic of the reader is no Exception to Python: a crafted file must not get past the callers' handlers
-            raise TableError(f"{name} is not a parquet file: {str(error)[:500]}") from error
+            raise TableError(f"{name} is not a parquet file: {str(error)[:300]}") from error
         try:
             return self.checked(frame)
         except TableError as error:

@@ -1,17 +1,22 @@
 """The taxonomy: one YAML file a task, read strictly and checked as a whole.
 
-A task file says everything about a hazard that is not code: when it suits a keyframe, where it goes, what it looks like,
-which ground it takes, what a planner should do. The model below is the file's schema and its documentation.
+A task file says everything about a hazard that is not code: when it suits a keyframe, where it goes, what it looks
+like, which ground it takes, what a planner should do. The model below is the file's schema and its documentation.
 """
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from yaml.composer import ComposerError
+from yaml.constructor import ConstructorError
 
 from data_registry import identity
 
@@ -143,8 +148,14 @@ class Predicate(_Strict):
     def _known(self) -> Predicate:
         if self.fact not in FACTS:
             raise ValueError(f"unknown fact {self.fact!r}; known: {', '.join(sorted(FACTS))}")
-        if self.equals is None and self.at_least is None and self.at_most is None:
-            raise ValueError("needs at_least, at_most or equals")
+        bounded = self.at_least is not None or self.at_most is not None
+        if FACTS[self.fact].startswith("whether"):
+            if self.equals is None or bounded:
+                raise ValueError(f"{self.fact} is true or false: it needs equals and nothing else")
+        elif not bounded or self.equals is not None:
+            raise ValueError(f"{self.fact} is a number: it needs at_least or at_most, and no equals")
+        if self.at_least is not None and self.at_most is not None and self.at_least > self.at_most:
+            raise ValueError(f"at_least {self.at_least} is above at_most {self.at_most}: nothing can fit")
         return self
 
 
@@ -198,6 +209,12 @@ class TaskSpec(_Strict):
         """Sha256 of the whole task file's meaning."""
         return identity.digest(self.model_dump(mode="json"))
 
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy with changed fields, validated, with a digest of its own; pydantic's would keep the old one."""
+        return type(self).model_validate(
+            {name: getattr(self, name) for name in type(self).model_fields} | dict(update or {})
+        )
+
     def appearance(self, name: str) -> Appearance:
         """Return one appearance; raises KeyError when the task has none of that name."""
         for appearance in self.appearances:
@@ -214,8 +231,11 @@ def load_taxonomy(folder: Path = SHIPPED) -> tuple[TaskSpec, ...]:
     """
     problems: list[str] = []
     tasks: list[TaskSpec] = []
-    for path in sorted(folder.glob("*/*.yaml")):
-        name = f"{path.parent.name}/{path.name}"
+    for path in sorted(folder.rglob("*.y*ml")):
+        name = path.relative_to(folder).as_posix()
+        if path.suffix != ".yaml" or name.count("/") != 1:
+            problems.append(f"{name}: would not be read; task files are <family>/<task>.yaml")
+            continue
         try:
             task = _read(path)
         except (OSError, ValueError) as error:
@@ -224,6 +244,8 @@ def load_taxonomy(folder: Path = SHIPPED) -> tuple[TaskSpec, ...]:
         if (path.parent.name, path.stem) != (task.family, task.id):
             problems.append(f"{name}: holds task {task.family}/{task.id}; file, folder and content must agree")
         tasks.append(task)
+    ids = Counter(task.id for task in tasks)
+    problems.extend(f"{count} tasks share the id {name}" for name, count in ids.items() if count > 1)
     if not tasks and not problems:
         problems.append("no task file found; expected <family>/<task>.yaml")
     if problems:
@@ -251,10 +273,28 @@ def choose(tasks: tuple[TaskSpec, ...], wanted: tuple[str, ...]) -> tuple[TaskSp
 
 def _read(path: Path) -> TaskSpec:
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        content = yaml.load(path.read_text(encoding="utf-8"), _StrictLoader)
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:
         raise ValueError(f"not YAML: {' '.join(str(error).split())}") from error
-    return TaskSpec.model_validate(content)
+    # strict JSON mode: "3" is no number and 1 no truth value, but a list may stand for a tuple
+    return TaskSpec.model_validate_json(json.dumps(content, default=str), strict=True)
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """Safe YAML that refuses a key given twice, and aliases, which can unfold without bound."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise ComposerError(None, None, "aliases are not allowed", self.peek_event().start_mark)
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if key.value in seen:
+                raise ConstructorError(None, None, f"{key.value} is given twice", key.start_mark)
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
 
 
 def _lines(error: Exception) -> list[str]:

@@ -102,7 +102,7 @@ def frames(publication: Publication, pairs: list[Pair]) -> dict[str, pl.DataFram
         "regions": (_region_row(pair.region) for pair in pairs if pair.region is not None),
         "measurements": _measurement_rows(publication),
         "decisions": (_decision_row(entry.record) for entry in publication.decided.recorded if entry.record),
-        "rejections": _rejection_rows(publication),
+        "rejections": rejection_rows(publication),
         "lineage": _lineage_rows(publication),
     }
     return {table.name: table.frame(rows[table.name]) for table in HAZARDS.tables}
@@ -195,7 +195,7 @@ def _measurement_rows(publication: Publication) -> Iterator[Row]:
             }
 
 
-def _rejection_rows(publication: Publication) -> Iterator[Row]:
+def rejection_rows(publication: Publication) -> Iterator[Row]:
     """Yield a row for every item of every stage that it did not keep."""
     for skipped in publication.selection.skipped:
         yield _rejection("source", skipped.id, ("skipped", skipped.reason_code), _portable(skipped.detail))

@@ -7,21 +7,20 @@ item, and counts that must reconcile. Any number of processes may drain the same
 
 from __future__ import annotations
 
-import threading
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
-from data_registry import holders, identity
+from data_registry import identity
 from data_registry.blobs import StorageFullError
-from data_registry.ledger import Lease, Ledger, LedgerUnavailableError, Origin, Result, Status
+from data_registry.ledger import Ledger, LedgerUnavailableError, Result, Status
 from data_registry.records import Record, load_record
-from models.backend import Backend
+from models.backend import Backend, Execution
+from tasks.leasing import Holding
 
 In = TypeVar("In")
 Out = TypeVar("Out", bound=Record)
@@ -100,7 +99,7 @@ class DrainOptions:
 
     run_id: str
     attempts: int = 3
-    """Tries per item and run."""
+    """Tries per item and run; with several workers an item may get one more from each."""
     lease_s: float = 60.0
     poll_s: float = 0.2
     """Pause while other workers hold everything that is left."""
@@ -148,6 +147,11 @@ class StageResults(Generic[In, Out]):
         """The entries that go on to the next stage."""
         return [entry for entry in self.settled if entry.result.status == "kept"]
 
+    def with_errors(self, errors: Mapping[str, str]) -> StageResults[In, Out]:
+        """Return the same with the errors, by item id, that other processes met."""
+        unsettled = tuple(Unsettled(left.id, errors.get(left.id, left.error)) for left in self.unsettled)
+        return replace(self, unsettled=unsettled)
+
     @property
     def recorded(self) -> list[Settled[In, Out]]:
         """The entries that have a record, kept or rejected."""
@@ -181,14 +185,16 @@ def drain(
 ) -> StageResults[In, Out]:
     """Work on the items, with any number of others, until each has a result or has used up this run's tries.
 
-    Items that have a result already cost one look-up and never open the back end.
+    Items that have a result already cost one look-up and never open the back end. Leaving early, by an error or a
+    cancellation, lets what runs finish and gives the other leases back.
 
     Raises:
         StageError: two items have the same id, or the stage did not yield one outcome per item.
         StorageFullError, LedgerUnavailableError: the store failed; finished items are kept.
     """
     work = _work(stage, items)
-    drainer = _Drainer(stage, work, ledger, options, progress or (lambda _done, _all: None))
+    holding = Holding(ledger, stage.name, options.run_id, options.lease_s)
+    drainer = _Drainer(stage, work, ledger, options, progress or (lambda _done, _all: None), holding)
     drainer.run()
     return _gather(stage, work, ledger, drainer.errors)
 
@@ -198,7 +204,9 @@ def _work(stage: Stage[In, Out], items: Sequence[In]) -> list[_Work[In]]:
     for what, values in (("id", [entry.id for entry in work]), ("key", [entry.key for entry in work])):
         repeated = [value for value, count in Counter(values).items() if count > 1]
         if repeated:
-            raise StageError(f"stage {stage.name}: {len(repeated)} items share an {what}, the first is {repeated[0]}")
+            raise StageError(
+                f"stage {stage.name}: {len(repeated)} items share the {what} of another, the first is {repeated[0]}"
+            )
     return work
 
 
@@ -218,33 +226,33 @@ def _gather(
     return StageResults(stage.name, tuple(settled), tuple(unsettled))
 
 
-_CLAIM_ITEMS: Final = 200
-"""Items looked at in one claim."""
+_WINDOW: Final = 200
+"""Items looked at in one claim once others hold some: workers that share a list skip them without a claim for each."""
 
 
 @dataclass
 class _Drainer(Generic[In, Out]):
-    """The one scheduler behind the three scopes: forms units, claims them, runs up to max_in_flight at a time."""
+    """The one scheduler behind the three scopes: claims units and runs up to max_in_flight of them at a time."""
 
     stage: Stage[In, Out]
     work: list[_Work[In]]
     ledger: Ledger
     options: DrainOptions
     progress: Progress
+    holding: Holding
     errors: dict[identity.Digest, str] = field(default_factory=dict[identity.Digest, str])
-    _held: dict[identity.Digest, Lease] = field(default_factory=dict[identity.Digest, Lease])
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _settled: set[identity.Digest] = field(default_factory=set[identity.Digest])
 
     @property
-    def _origin(self) -> Origin:
-        return Origin(self.options.run_id, holders.this_process())
+    def _execution(self) -> Execution:
+        return self.stage.backend.execution
 
     def run(self) -> None:
         """Drain until nothing is left for this run to do."""
         pending = self._pending(self.work)
         if not pending:
             return
-        with self.stage.backend, self._renewal(), ThreadPoolExecutor(self._slots) as pool:
+        with self.stage.backend, self.holding.renewed(), ThreadPoolExecutor(self._execution.max_in_flight) as pool:
             while pending:
                 before = len(pending)
                 took = self._pass(pending, pool)
@@ -252,150 +260,142 @@ class _Drainer(Generic[In, Out]):
                 if pending and not took and len(pending) == before:
                     time.sleep(self.options.poll_s)
 
-    @property
-    def _slots(self) -> int:
-        return self.stage.backend.execution.max_in_flight
-
     def _pending(self, work: list[_Work[In]]) -> list[_Work[In]]:
         """Return the items that have neither a result nor used up their tries."""
-        done = self.ledger.results([entry.key for entry in work])
+        self._settled.update(self.ledger.results([entry.key for entry in work]))
         tries: Counter[str] = Counter()
         for attempt in self.ledger.attempts(self.options.run_id, self.stage.name):
             tries[attempt.key] += 1
             self.errors[attempt.key] = f"{attempt.error_class}: {attempt.message}"
-        left = [entry for entry in work if entry.key not in done]
-        pending = [entry for entry in left if tries[entry.key] < self.options.attempts]
-        self.progress(len(self.work) - len(left), len(self.work))
-        return pending
+        self._report()
+        return [entry for entry in work if entry.key not in self._settled and tries[entry.key] < self.options.attempts]
+
+    def _report(self) -> None:
+        self.progress(len(self._settled), len(self.work))
 
     def _pass(self, pending: list[_Work[In]], pool: ThreadPoolExecutor) -> bool:
         """Go once through the pending units, claiming as slots get free; tell whether anything was claimed."""
         took = False
         running: set[Future[None]] = set()
-        for unit in self._units(pending):
-            claimed = self._claim(unit)
-            if not claimed:
-                continue
+        for unit in self._claimed(pending):
             took = True
-            running.add(pool.submit(self._run_unit, claimed))
-            if len(running) >= self._slots:
-                running = _reap(running)
+            running.add(pool.submit(self._run_unit, unit))
+            if len(running) >= self._execution.max_in_flight:
+                running = self._reap(running)
         while running:
-            running = _reap(running)
+            running = self._reap(running)
         return took
 
-    def _units(self, pending: list[_Work[In]]) -> Iterator[list[_Work[In]]]:
-        """Split items into what one call gets: one item, a batch, or a session in order."""
-        execution = self.stage.backend.execution
-        if execution.scope == "session":
-            sessions: dict[str, list[_Work[In]]] = {}
-            for entry in pending:
-                sessions.setdefault(self.stage.strata(entry.item).scene, []).append(entry)
-            yield from sessions.values()
-            return
-        size = execution.max_batch if execution.scope == "batch" else 1
-        for start in range(0, len(pending), size):
-            yield pending[start : start + size]
+    def _reap(self, running: set[Future[None]]) -> set[Future[None]]:
+        """Wait until a unit is done, and raise what it raised."""
+        done, rest = wait(running, return_when=FIRST_COMPLETED)
+        for future in done:
+            future.result()
+        self._report()
+        return rest
 
-    def _claim(self, unit: list[_Work[In]]) -> list[_Work[In]]:
-        leases = self.ledger.claim(
-            self.stage.name, [(entry.key, entry.id) for entry in unit], self._origin, self.options.lease_s
-        )
-        with self._lock:
-            self._held.update({lease.key: lease for lease in leases})
-        ours = {lease.key for lease in leases}
-        return [entry for entry in unit if entry.key in ours]
+    def _claimed(self, pending: list[_Work[In]]) -> Iterator[list[_Work[In]]]:
+        """Yield what one call gets, leased: one item, up to `max_batch` items, or a whole session in order."""
+        if self._execution.scope == "session":
+            yield from self._claimed_sessions(pending)
+            return
+        size = self._execution.max_batch if self._execution.scope == "batch" else 1
+        start, window = 0, size
+        while start < len(pending):
+            part = pending[start : start + window]
+            unit = self._claim(part, size)
+            # whatever stands before the last one taken is held or settled: the next pass looks again
+            passed = part.index(unit[-1]) + 1 if len(unit) == size else len(part)
+            start, window = start + passed, size if passed == size == len(unit) else max(size, _WINDOW)
+            if unit:
+                yield unit
+
+    def _claimed_sessions(self, pending: list[_Work[In]]) -> Iterator[list[_Work[In]]]:
+        """Yield the pending items of one scene after another; a session is never split between workers."""
+        sessions: dict[str, list[_Work[In]]] = {}
+        for entry in pending:
+            sessions.setdefault(self.stage.strata(entry.item).scene, []).append(entry)
+        for session in sessions.values():
+            unit = self._claim(session, len(session))
+            if len(unit) == len(session):
+                yield unit
+            else:
+                self.holding.give_back([entry.key for entry in unit])
+
+    def _claim(self, part: list[_Work[In]], limit: int) -> list[_Work[In]]:
+        keys = set(self.holding.claim([(entry.key, entry.id) for entry in part], limit))
+        return [entry for entry in part if entry.key in keys]
 
     def _run_unit(self, unit: list[_Work[In]]) -> None:
-        """Process a unit; when one item of a batch fails, the others are processed one by one."""
+        """Process a unit; when one item of a batch fails, those behind the last good one are processed one by one.
+
+        Those behind the failing item of a session wait for the next pass, which no try of theirs is counted for.
+        """
         rest = self._process(unit)
-        if self.stage.backend.execution.scope == "session":
-            for entry in rest:
-                self._fail(entry, StageError("an earlier item of the same session failed"))
+        if self._execution.scope == "session":
+            self.holding.give_back([entry.key for entry in rest])
             return
         for entry in rest:
             self._process([entry])
 
     def _process(self, unit: list[_Work[In]]) -> list[_Work[In]]:
-        """Process items in one call; return those behind a failing one, still leased.
+        """Process items in one call; return those from the failing one on that are to be tried alone, still leased.
 
-        In a batch the failing one cannot be known, so the whole rest is returned; alone it has failed.
+        A session's outcomes are committed one by one. Those of a batch are committed together, since a wrong number of
+        them says that they may belong to other items.
         """
-        settled = 0
+        is_session = self._execution.scope == "session"
+        finished: list[tuple[_Work[In], Result, float]] = []
+        failure: Exception | None = None
         try:
-            started = time.perf_counter()
-            outcomes = iter(self.stage.process([entry.item for entry in unit]))
-            for entry in unit:
-                outcome = next(outcomes, None)
-                if outcome is None:
-                    raise StageError(f"stage {self.stage.name} yielded {settled} outcomes for {len(unit)} items")
-                self._commit(entry, _result(self.stage.name, entry, outcome), time.perf_counter() - started)
-                settled, started = settled + 1, time.perf_counter()
-            if next(outcomes, None) is not None:
-                raise StageError(f"stage {self.stage.name} yielded more outcomes than its {len(unit)} items")
-        except (StorageFullError, LedgerUnavailableError):
-            self._drop(unit[settled:])
+            for entry, result, seconds in self._results(unit):
+                finished.append((entry, result, seconds))
+                if is_session:
+                    self._commit(entry, result, seconds)
+        except (StorageFullError, LedgerUnavailableError, StageError):
             raise
-        except Exception as error:
-            return self._after_error(unit[settled:], error)
-        return []
+        except Exception as error:  # noqa: BLE001 - whatever else a back end raises is a try that failed
+            failure = error
+        if not is_session:
+            for entry, result, seconds in finished:
+                self._commit(entry, result, seconds)
+        return self._after_failure(unit[len(finished) :], failure) if failure is not None else []
 
-    def _after_error(self, rest: list[_Work[In]], error: Exception) -> list[_Work[In]]:
+    def _results(self, unit: list[_Work[In]]) -> Iterator[tuple[_Work[In], Result, float]]:
+        """Yield each item with its result and the seconds that it took; raise StageError on a wrong number."""
+        started = time.perf_counter()
+        outcomes = iter(self.stage.process([entry.item for entry in unit]))
+        for number, entry in enumerate(unit):
+            outcome = next(outcomes, None)
+            if outcome is None:
+                raise StageError(f"stage {self.stage.name} yielded {number} outcomes for {len(unit)} items")
+            yield entry, _result(self.stage.name, entry, outcome), time.perf_counter() - started
+            started = time.perf_counter()
+        if next(outcomes, None) is not None:
+            raise StageError(f"stage {self.stage.name} yielded more outcomes than its {len(unit)} items")
+
+    def _after_failure(self, rest: list[_Work[In]], failure: Exception) -> list[_Work[In]]:
+        """Settle the item that failed, when it can be known; return those behind it."""
         if not rest:
-            raise error
-        if len(rest) > 1 and self.stage.backend.execution.scope == "batch":
+            raise failure
+        if len(rest) > 1 and self._execution.scope == "batch":
             return rest
-        if isinstance(error, PermanentFailureError):
-            self._commit(rest[0], _failure(self.stage.name, rest[0], error), 0.0)
+        if isinstance(failure, PermanentFailureError):
+            self._commit(rest[0], _failure(self.stage.name, rest[0], failure), 0.0)
         else:
-            self._fail(rest[0], error)
+            self._fail(rest[0], failure)
         return rest[1:]
 
     def _commit(self, entry: _Work[In], result: Result, seconds: float) -> None:
-        lease = self._let_go(entry)
-        self.ledger.commit(lease, result, Origin(self.options.run_id, lease.holder, seconds))
+        lease = self.holding.lease(entry.key)
+        self.ledger.commit(lease, result, replace(self.holding.origin, seconds=seconds))
+        self.holding.forget(entry.key)
+        self._settled.add(entry.key)
 
     def _fail(self, entry: _Work[In], error: Exception) -> None:
-        self.ledger.fail(self._let_go(entry), (self.stage.name, entry.id), self._origin, error)
-
-    def _drop(self, unit: list[_Work[In]]) -> None:
-        """Give leases back when the store itself fails, as far as it still answers."""
-        leases = [self._let_go(entry) for entry in unit]
-        try:
-            self.ledger.release(leases)
-        except (StorageFullError, LedgerUnavailableError):
-            return  # the first error is already on its way up; the leases expire by themselves
-
-    def _let_go(self, entry: _Work[In]) -> Lease:
-        with self._lock:
-            return self._held.pop(entry.key)
-
-    @contextmanager
-    def _renewal(self) -> Iterator[None]:
-        """Renew held leases in the background at a third of their life."""
-        stop = threading.Event()
-
-        def renew() -> None:
-            while not stop.wait(self.options.lease_s / 3):
-                with self._lock:
-                    held = list(self._held.values())
-                if held:
-                    self.ledger.renew(held, self.options.lease_s)
-
-        thread = threading.Thread(target=renew, name=f"renew-{self.stage.name}", daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            stop.set()
-            thread.join()
-
-
-def _reap(running: set[Future[None]]) -> set[Future[None]]:
-    done, rest = wait(running, return_when=FIRST_COMPLETED)
-    for future in done:
-        future.result()
-    return rest
+        lease = self.holding.lease(entry.key)
+        self.ledger.fail(lease, (self.stage.name, entry.id), self.holding.origin, error)
+        self.holding.forget(entry.key)
 
 
 def _result(stage: str, entry: _Work[Any], outcome: Outcome[Any]) -> Result:
@@ -419,7 +419,7 @@ def _failure(stage: str, entry: _Work[Any], error: PermanentFailureError) -> Res
         item_id=entry.id,
         status="failed_permanent",
         reason_code=error.reason_code,
-        detail=str(error)[:4000],
+        detail=str(error),
         record=None,
         payload_sha256=identity.digest([error.reason_code]),
     )

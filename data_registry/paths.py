@@ -1,0 +1,149 @@
+"""Where the ego body goes: paths, their headings, and the ground that the body sweeps (DESIGN section 5).
+
+A path is an array (N, 4) with the columns T, X, Y, HEADING: seconds, then the rear axle's pose in the ego frame at time
+0, metres and radians. Screening uses it for the nominal paths, scoring for predicted ones: one arithmetic for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+import shapely
+
+from data_registry.courses import Course
+from data_registry.geometry import Array, ego_footprints
+from data_registry.records import Motion, PathPoint
+
+T: Final = 0
+X: Final = 1
+Y: Final = 2
+HEADING: Final = 3
+
+HORIZON_S: Final = 3.0
+CONTACT_M: Final = 1e-6
+"""A distance up to this counts as contact."""
+SLOWEST_MPS: Final = 0.3
+"""Below this speed a velocity says nothing about the heading: the last one is held."""
+STEP_S: Final = 0.1
+STEP_RAD: Final = float(np.deg2rad(5.0))
+STEP_M: Final = 1.0
+"""Largest time, turn and way between two footprints of a tube."""
+
+
+class PathError(ValueError):
+    """A path has the wrong shape, holds NaN, or its times do not increase."""
+
+
+def path_of(times: Array, positions: Array, headings: Array | None = None, start_heading: float = 0.0) -> Array:
+    """Make a path (N, 4) of times (N,), positions (N, 2) and headings (N,); without headings they are derived.
+
+    Raises:
+        PathError: shapes do not fit, a value is not finite, or times do not increase strictly.
+    """
+    count = len(times)
+    if times.shape != (count,) or positions.shape != (count, 2) or not count:
+        raise PathError(f"a path needs times (N,) and positions (N, 2), got {times.shape} and {positions.shape}")
+    turned = derive_headings(times, positions, start_heading) if headings is None else headings
+    path = np.column_stack([times, positions, turned])
+    if not np.isfinite(path).all():
+        raise PathError(f"a path holds a value that is not finite, in row {int(np.argwhere(~np.isfinite(path))[0][0])}")
+    if not (np.diff(times) > 0).all():
+        raise PathError("the times of a path must increase strictly")
+    return path
+
+
+def derive_headings(times: Array, positions: Array, start_heading: float = 0.0) -> Array:
+    """Return headings (N,) for times (N,) and positions (N, 2), radians in (-pi, pi].
+
+    The first is given; inside ones come from the central difference, the last from the backward difference, both as
+    velocities. Slower than 0.3 m/s the last heading is held; one more than 90 degrees off the last is reversing.
+    """
+    found = np.full(len(times), float(start_heading))
+    for index in range(1, len(times)):
+        after = min(index + 1, len(times) - 1)
+        way, span = positions[after] - positions[index - 1], float(times[after] - times[index - 1])
+        found[index] = found[index - 1]
+        if span > 0 and float(np.hypot(way[0], way[1])) / span >= SLOWEST_MPS:
+            heading = float(np.arctan2(way[1], way[0]))
+            reversing = abs(wrap(heading - found[index - 1])) > np.pi / 2
+            found[index] = wrap(heading + np.pi) if reversing else heading
+    return found
+
+
+def wrap(angle: float) -> float:
+    """Return the same angle in (-pi, pi]."""
+    return float(np.pi - (np.pi - angle) % (2 * np.pi))
+
+
+def cut(path: Array, horizon_s: float = HORIZON_S) -> Array:
+    """Return the path up to a time, its last pose interpolated; one that ends earlier is returned whole."""
+    if path[-1, T] <= horizon_s:
+        return path
+    after = int(np.searchsorted(path[:, T], horizon_s, side="left"))
+    if path[after, T] == horizon_s or after == 0:
+        return path[: after + 1]
+    start, end = path[after - 1], path[after]
+    share = (horizon_s - start[T]) / (end[T] - start[T])
+    return np.vstack([path[:after], _between(start, end, np.array([share]))])
+
+
+def recorded(motion: Motion) -> Array | None:
+    """Return the recorded path from time 0 to the horizon, as far as the log has it; None when it ends at time 0."""
+    points: Sequence[PathPoint] = [point for point in motion.future if point.t > 1e-6]
+    if not points:
+        return None
+    rows = [(0.0, 0.0, 0.0, 0.0)] + [(point.t, point.x, point.y, point.heading) for point in points]
+    whole = np.array(rows)
+    return cut(path_of(whole[:, T], whole[:, X : Y + 1], whole[:, HEADING]))
+
+
+def lane_keep(speed: float, course: Course, horizon_s: float = HORIZON_S) -> Array:
+    """Return the path along a course at constant speed (m/s), keeping the lateral offset that the ego has."""
+    times = np.linspace(0.0, horizon_s, round(horizon_s / STEP_S) + 1)
+    positions = course.poses(speed * times, course.ego_lateral)[:, :2]
+    positions = positions - positions[0]
+    return path_of(times, positions)
+
+
+def straight(speed: float, horizon_s: float = HORIZON_S) -> Array:
+    """Return the path straight ahead at constant speed, m/s."""
+    return np.array([(0.0, 0.0, 0.0, 0.0), (horizon_s, speed * horizon_s, 0.0, 0.0)])
+
+
+def densify(path: Array) -> Array:
+    """Return the path with poses added so that no step is beyond 0.1 s, 5 degrees or 1 m; heading by the short arc."""
+    rows = [path[:1]]
+    for start, end in pairwise(path):
+        turn = abs(wrap(float(end[HEADING] - start[HEADING])))
+        way = float(np.hypot(end[X] - start[X], end[Y] - start[Y]))
+        largest = max(float(end[T] - start[T]) / STEP_S, turn / STEP_RAD, way / STEP_M)
+        steps = max(1, int(np.ceil(largest - 1e-9)))
+        rows.append(_between(start, end, np.arange(1, steps + 1) / steps))
+    return np.vstack(rows)
+
+
+def _between(start: Array, end: Array, shares: Array) -> Array:
+    """Return poses (K, 4) at shares (K,) of the way; a share of 1 gives the end itself."""
+    turn = wrap(float(end[HEADING] - start[HEADING]))
+    rows = start + shares[:, None] * (end - start)
+    rows[:, HEADING] = [wrap(float(start[HEADING] + share * turn)) for share in shares]
+    rows[shares == 1.0] = end
+    return rows
+
+
+def tube(path: Array) -> Any:
+    """Return the plan area that the ego body sweeps: union of convex hulls of consecutive footprints, metres."""
+    bodies = ego_footprints(densify(path)[:, X:])
+    if len(bodies) == 1:
+        return shapely.polygons(bodies[0])
+    pairs = np.concatenate([bodies[:-1], bodies[1:]], axis=1)
+    return shapely.union_all(shapely.convex_hull(shapely.linestrings(pairs)))
+
+
+def clearance(swept: Any, region: Any) -> float:
+    """Return the distance from a tube to a region, metres; up to 1e-6 m it is contact and reads 0."""
+    gap = float(shapely.distance(swept, region))
+    return 0.0 if gap <= CONTACT_M else gap

@@ -1,0 +1,170 @@
+"""Indexes and digests of a root, kept inside the store: derived, disposable, and never part of an identity.
+
+An index is a folder named by the digest of the tables it was made from. It is built beside its place and renamed once,
+under a lock, so that a reader sees a whole one or none; what a killed builder left is removed by the next one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import uuid
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, cast
+
+from pydantic import ValidationError
+
+from data_registry import identity
+from data_registry.blobs import sync_folder, write_atomically
+from data_registry.sources.nuscenes.locks import exclusive
+from data_registry.sources.nuscenes.logs import SCENE_JSON, SceneLog, scene_logs
+from data_registry.sources.nuscenes.problems import TablesError
+from data_registry.sources.nuscenes.tables import SPLITS_FILE, custom_splits, read_tables, table_files
+
+INDEX_SCHEMA: Final = 1
+"""Raised whenever the content of an index changes: older ones are then built anew."""
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+
+
+class FileDigests:
+    """Digests of files below a folder, remembered by (relative path, size, time of change in ns)."""
+
+    def __init__(self, root: Path, cache: Path) -> None:
+        """Load what is remembered; a cache that cannot be read is an empty one."""
+        self._root = root
+        self._cache = cache
+        self._known = self._load()
+        self._new: dict[str, list[Any]] = {}
+
+    def _load(self) -> dict[str, list[Any]]:
+        try:
+            content = json.loads(self._cache.read_bytes())
+        except (OSError, ValueError):
+            return {}
+        return cast(dict[str, list[Any]], content) if isinstance(content, dict) else {}
+
+    def of(self, relative: str) -> identity.Digest | None:
+        """Return the sha256 of a file's bytes; None when it is not there or cannot be read."""
+        try:
+            with (self._root / relative).open("rb") as file:
+                stat = os.fstat(file.fileno())
+                stamp = [stat.st_size, stat.st_mtime_ns]
+                known = self._known.get(relative)
+                if isinstance(known, list) and known[:2] == stamp and _DIGEST.fullmatch(str(known[-1])):
+                    return str(known[-1])
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError:
+            return None
+        self._known[relative] = self._new[relative] = [*stamp, found]
+        return found
+
+    def save(self) -> None:
+        """Keep what was learnt; two processes may save at once, then one of them learns some files again."""
+        if self._new:
+            merged = dict(sorted((self._load() | self._new).items()))
+            write_atomically(self._cache, json.dumps(merged, separators=(",", ":")).encode())
+            self._new = {}
+
+
+def tables_fingerprint(folder: Path, cache: Path) -> identity.Digest:
+    """Return the digest of a version's tables: of their bytes, not of their place or age.
+
+    Raises:
+        TablesError: a table is missing or cannot be read.
+    """
+    digests = FileDigests(folder, cache)
+    names = [path.name for path in table_files(folder).values()]
+    content = {name: digests.of(name) for name in sorted([*names, SPLITS_FILE])}
+    unreadable = [name for name in names if content[name] is None]
+    if unreadable:
+        raise TablesError(f"{folder}: cannot read {', '.join(unreadable)}: give the files read permission")
+    digests.save()
+    return identity.digest({"schema": 1, "tables": content})
+
+
+class Index:
+    """Scenes of one set of tables, one file each."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open a finished index.
+
+        Raises:
+            OSError, ValueError: it is not there, or it is damaged.
+        """
+        content = json.loads((folder / "contents.json").read_bytes())
+        self._folder = folder
+        self.scenes: tuple[str, ...] = tuple(content["scenes"])
+        """Scene names, sorted."""
+        self._files: dict[str, int] = {name: number for number, name in enumerate(self.scenes)}
+        self._owners: list[int] = content["owners"]
+        self._tokens: list[str] = content["tokens"]
+        self.scene = lru_cache(maxsize=4)(self._scene)
+
+    def owner(self, token: str) -> str | None:
+        """Return the scene of a sample token, None when no sample has it."""
+        if not hasattr(self, "_by_token"):
+            self._by_token = dict(zip(self._tokens, self._owners, strict=True))
+        number = self._by_token.get(token)
+        return None if number is None else self.scenes[number]
+
+    def _scene(self, name: str) -> SceneLog:
+        path = self._folder / f"{self._files[name]:06d}.json"
+        try:
+            return SCENE_JSON.validate_json(path.read_bytes())
+        except (OSError, ValidationError) as error:
+            raise TablesError(
+                f"the index {self._folder} is damaged ({path.name}): delete that folder and run the same command again"
+            ) from error
+
+
+def open_index(tables: Path, home: Path, fingerprint: identity.Digest) -> Index:
+    """Return the index of a version folder, building it when there is none.
+
+    Raises:
+        TablesError: the tables are broken; nothing is kept then.
+        StorageFullError: no room under `home`.
+    """
+    place = home / f"tables-{INDEX_SCHEMA}-{fingerprint}"
+    found = _finished(place)
+    if found is not None:
+        return found
+    home.mkdir(parents=True, exist_ok=True)
+    with exclusive(home / "build.lock"):
+        found = _finished(place)
+        if found is not None:
+            return found
+        for leftover in sorted([*home.glob(".building-*"), place]):
+            shutil.rmtree(leftover, ignore_errors=True)
+        staging = home / f".building-{uuid.uuid4().hex}"
+        try:
+            _build(tables, staging)
+            staging.rename(place)
+            sync_folder(home)
+        except BaseException:
+            shutil.rmtree(staging, ignore_errors=True)
+            raise
+    return Index(place)
+
+
+def _finished(place: Path) -> Index | None:
+    try:
+        return Index(place)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _build(tables: Path, staging: Path) -> None:
+    scenes: list[str] = []
+    tokens: list[str] = []
+    owners: list[int] = []
+    for number, log in enumerate(scene_logs(read_tables(tables), custom_splits(tables), str(tables))):
+        write_atomically(staging / f"{number:06d}.json", SCENE_JSON.dump_json(log))
+        scenes.append(log.name)
+        tokens.extend(moment.token for moment in log.moments)
+        owners.extend([number] * len(log.moments))
+    content = {"scenes": scenes, "tokens": tokens, "owners": owners}
+    write_atomically(staging / "contents.json", json.dumps(content).encode())

@@ -1,0 +1,11 @@
+"""The embedded synthetic log: one scene of a made-up street in nuScenes v1.0 form, written to disk on demand.
+
+The devkit and every reader of nuScenes load it like a real partial download: all tables, map, map expansion, CAN bus,
+and the pictures of one keyframe and its history.
+"""
+
+from __future__ import annotations
+
+from data_registry.sources.streetset.writer import VERSION, StreetsetTargetError, StreetsetWriteError, write_streetset
+
+__all__ = ["VERSION", "StreetsetTargetError", "StreetsetWriteError", "write_streetset"]

@@ -1,0 +1,91 @@
+"""From settings to a build that can run: the store, the logs, the taxonomy, and a stage around each back end."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from data_registry.sources.nuscenes import NuScenes
+from data_registry.sources.source import Request, Source
+from data_registry.sources.streetset import VERSION, write_streetset
+from data_registry.store import Store
+from flows.settings import Settings
+from models.editors.compositor import Compositor
+from models.localizers.ground_plane import GroundPlaneLocalizer
+from models.reviewers import RuleReviewer
+from models.screeners import RuleScreener
+from prompts.taxonomy import SHIPPED, choose, load_taxonomy
+from tasks.construction import Construction
+from tasks.decide import DecideStage
+from tasks.decisions import load_decisions
+from tasks.edit import EditStage
+from tasks.judge import JudgeStage
+from tasks.localize import LocalizeStage
+from tasks.measure import MeasureStage
+from tasks.screen import ScreenStage
+from tasks.stage import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """Everything that a build, or one of its drains, works with."""
+
+    settings: Settings
+    store: Store
+    source: Source
+    construction: Construction
+
+
+@contextmanager
+def open_build(settings: Settings) -> Generator[Build]:
+    """Open store and logs, choose keyframes and tasks; all bad input shows here, before any work is spent.
+
+    Raises:
+        SourceError, TaskFileError, UnknownTaskError, DecisionsError, LedgerUnavailableError: as their texts say.
+    """
+    tasks = choose(load_taxonomy(settings.taxonomy or SHIPPED), settings.tasks)
+    human = load_decisions(settings.decisions) if settings.decisions else ()
+    with open_store(settings) as store:
+        source = open_source(settings)
+        selection = source.select(_request(settings))
+        stages = _stages(settings, source, store)
+        yield Build(settings, store, source, Construction(selection, tasks, human, stages))
+
+
+def open_store(settings: Settings) -> Store:
+    """Open the store that the settings name."""
+    if settings.store.ledger and settings.store.blobs:
+        return Store(settings.store.ledger, settings.store.blobs)
+    return Store.at(settings.store.path)
+
+
+def open_source(settings: Settings) -> Source:
+    """Open the logs that the settings name; the embedded ones are written first where there are none."""
+    chosen = settings.source
+    root = chosen.root or write_streetset(settings.store.path / "streetset")
+    return NuScenes(root, chosen.version or VERSION, settings.store.path / "index", chosen.kind)
+
+
+def logs_folder(settings: Settings) -> Path:
+    """Return where runs leave their text logs."""
+    return settings.store.path / "logs"
+
+
+def _request(settings: Settings) -> Request:
+    chosen = settings.source
+    return Request(chosen.keyframes, chosen.scenes, chosen.tokens, chosen.limit, chosen.history)
+
+
+def _stages(settings: Settings, source: Source, store: Store) -> dict[str, Stage[Any, Any]]:
+    blobs = store.blobs
+    return {
+        "screen": ScreenStage(RuleScreener(settings.screen)),
+        "edit": EditStage(Compositor(settings.edit), source, blobs),
+        "measure": MeasureStage(source, blobs, settings.measure),
+        "localize": LocalizeStage(GroundPlaneLocalizer(settings.localize), blobs),
+        "judge": JudgeStage(RuleReviewer(settings.judge), source, blobs),
+        "decide": DecideStage(settings.decide),
+    }

@@ -1,0 +1,49 @@
+"""Commands that look at a release: verify, materialize, show."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import data_registry.components.hazards as _hazards  # registers the component
+from data_registry.materialize import materialize
+from data_registry.release import open_release
+from data_registry.verify import verify
+from flows.assembly import open_source
+from flows.exits import NoError, say
+from flows.options import BuildOptions
+from tasks.show import show
+
+__all__ = ["_hazards", "materialize_release", "show_pair", "verify_release"]
+
+SHOWN_PROBLEMS = 10
+"""Problems that verify prints; its JSON has all that were kept."""
+
+
+def verify_release(path: Path, deep: bool, as_json: bool) -> None:
+    """Verify a release and print what was found; the answer is no when there is a problem."""
+    report = verify(path, deep)
+    document = {**dataclasses.asdict(report), "path": str(report.path), "ok": report.ok}
+    size = f"{report.files} files, {report.size_bytes / 2**20:.1f} MiB"
+    if report.ok:
+        say(document, f"{path} verifies{' deeply' if deep else ''}: {size}\ndigest {report.digest}", as_json)
+        return
+    lines = [f"  {problem.where}: {problem.what}" for problem in report.problems[:SHOWN_PROBLEMS]]
+    if report.count > len(lines):
+        lines.append(f"  ... and {report.count - len(lines)} more")
+    say(document, "\n".join([f"{path} does not verify ({size}), {report.count} problems:", *lines]), as_json)
+    raise NoError(f"{path} does not verify: fetch it again, or regenerate it with `exceptiondrive build`")
+
+
+def materialize_release(path: Path, out: Path, options: BuildOptions, pairs: list[str] | None, as_json: bool) -> None:
+    """Write a release's edited pictures, from its deltas and the logs that the settings name."""
+    release = open_release(path)
+    done = materialize(release, open_source(options.resolve()), out, pairs)
+    document = {"folder": str(done.folder), "written": done.written, "there": done.there}
+    say(document, f"{done.folder}: {done.written} pictures written, {done.there} were there", as_json)
+
+
+def show_pair(pair: str, path: Path, as_json: bool) -> None:
+    """Print how a combination was made and why it is in the release, or why not."""
+    explanation = show(open_release(path), pair)
+    say(explanation.as_json(), explanation.as_markdown().rstrip(), as_json)

@@ -1,0 +1,52 @@
+"""What a build can be asked for, the same from the command line and from a Prefect deployment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from flows.settings import Settings, load_settings
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """Options of one build; None leaves what the settings say."""
+
+    settings: str = "sample"
+    """A settings file, or the name of shipped ones."""
+    set: list[str] | None = None
+    """Overrides, `key.path=value`."""
+    releases: str | None = None
+    store: str | None = None
+    version: str | None = None
+    scenes: list[str] | None = None
+    tasks: list[str] | None = None
+    limit: int | None = None
+    mode: str | None = None
+
+    def resolve(self) -> Settings:
+        """Read the settings and put these options on top.
+
+        Raises:
+            SettingsError: no such settings, or wrong ones; every problem at once.
+        """
+        return load_settings(self.settings, [*(self.set or []), *self._overrides()])
+
+    def _overrides(self) -> list[str]:
+        values: dict[str, Any] = {
+            "releases": self.releases,
+            "store.path": self.store,
+            "release.version": self.version,
+            "source.scenes": self.scenes,
+            "tasks": self.tasks,
+            "source.limit": self.limit,
+            "run.mode": self.mode,
+        }
+        return [f"{key}={_yaml(value)}" for key, value in values.items() if value is not None]
+
+
+def _yaml(value: Any) -> str:
+    """Write a value as one line of YAML that reads back as the same value."""
+    return yaml.safe_dump(value, default_flow_style=True, width=10**9).split("\n...")[0].strip()

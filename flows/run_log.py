@@ -1,0 +1,62 @@
+"""A run's log lines in a file of its own, beside what Prefect keeps: readable with no server.
+
+Prefect's loggers do not propagate, so the file is attached to them one by one, and to those of our packages. Control
+characters in a message are escaped: one message is one line (a traceback follows, indented), whatever text it carries.
+"""
+
+import logging
+import re
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+PREFECT_LOGGERS = ("prefect.flow_runs", "prefect.task_runs")
+PACKAGE_LOGGERS = ("flows", "tasks", "models", "qa_audit", "prompts", "data_registry")
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+class _PlainLines(logging.Formatter):
+    """Formats `2026-01-31T12:00:00.123Z INFO logger: message`, in UTC."""
+
+    converter = time.gmtime
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
+        self.default_time_format = "%Y-%m-%dT%H:%M:%S"
+        self.default_msec_format = "%s.%03dZ"
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
+        return _CONTROL.sub(
+            lambda found: found.group().encode("unicode_escape").decode("ascii"), super().formatMessage(record)
+        )
+
+    def formatException(self, ei: object) -> str:  # noqa: N802 - logging's name
+        return "    " + super().formatException(ei).replace("\n", "\n    ")  # pyright: ignore[reportArgumentType]
+
+
+@contextmanager
+def log_to(path: Path, level: int = logging.INFO) -> Generator[Path, None, None]:
+    """Appends what flow runs, task runs and our packages log to a text file, whose folder is created; yields the path.
+
+    Package loggers without a level of their own get `level` meanwhile. Everything logged by the process is written: one
+    run per process, as workers do it. Nested files each get every line.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handler = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace")
+    handler.setFormatter(_PlainLines())
+    handler.setLevel(level)
+    loggers = [logging.getLogger(name) for name in PREFECT_LOGGERS + PACKAGE_LOGGERS]
+    unset = [logger for logger in loggers if logger.level == logging.NOTSET and not logger.name.startswith("prefect.")]
+    for logger in loggers:
+        logger.addHandler(handler)
+    for logger in unset:
+        logger.setLevel(level)
+    try:
+        yield path
+    finally:
+        for logger in loggers:
+            logger.removeHandler(handler)
+        for logger in unset:
+            logger.setLevel(logging.NOTSET)
+        handler.close()

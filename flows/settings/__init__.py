@@ -1,0 +1,208 @@
+"""Settings of a build: a file or a shipped name, overrides, strict reading, every problem at once.
+
+What decides output sits in the stages' identity settings; everything else (where, how many, how long) never enters a
+key.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from data_registry.sources.source import Choice
+from models.editors.compositor import CompositorSettings
+from models.localizers.ground_plane import GroundPlaneSettings
+from models.reviewers import RuleReviewerSettings
+from models.screeners import RuleScreenerSettings
+from tasks.decide import DecideSettings
+from tasks.measure import MeasureSettings
+
+SHIPPED: Final = Path(__file__).parent
+
+
+class SettingsError(ValueError):
+    """Settings are wrong; the message lists every problem with its path."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class SourceSettings(_Strict):
+    """Which logs, and which of their keyframes."""
+
+    kind: Literal["streetset", "nuscenes"] = "streetset"
+    root: Path | None = None
+    """Folder of the logs; streetset without one is written into the store."""
+    version: str | None = None
+    """Version folder below the root, e.g. `v1.0-trainval`."""
+    keyframes: Choice = "middle"
+    tokens: tuple[str, ...] = ()
+    """Sample tokens; when given they replace `keyframes`."""
+    scenes: tuple[str, ...] = ()
+    """Scene names; empty: all."""
+    limit: Annotated[int, Field(ge=1)] | None = None
+    """At most this many keyframes."""
+    history: Annotated[int, Field(ge=0, le=40)] = 4
+    """Earlier keyframes whose pictures belong to a pair."""
+
+    @model_validator(mode="after")
+    def _rooted(self) -> SourceSettings:
+        if self.kind == "nuscenes" and (self.root is None or self.version is None):
+            raise ValueError(
+                "nuscenes needs root and version, e.g. --set source.root=/data --set source.version=v1.0-mini"
+            )
+        if (self.root is None) != (self.version is None):
+            raise ValueError("root and version go together")
+        return self
+
+
+class ReleaseSettings(_Strict):
+    """What is published."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")] = "exceptiondrive"
+    version: str = "0.0.0-dev"
+    allow_incomplete: bool = False
+    """Publish although items are unsettled; only for pre-release versions."""
+
+
+class StoreSettings(_Strict):
+    """Where results and blobs are kept."""
+
+    path: Path = Path(".work/store")
+    """Local folder; also holds indexes, logs and the embedded logs when ledger and blobs lie elsewhere."""
+    ledger: str | None = None
+    """SQLAlchemy URL of a shared ledger, e.g. `postgresql+psycopg://host/exceptiondrive`."""
+    blobs: str | None = None
+    """fsspec URL of a shared blob store, e.g. `s3://bucket/blobs`."""
+
+    @model_validator(mode="after")
+    def _together(self) -> StoreSettings:
+        if (self.ledger is None) != (self.blobs is None):
+            raise ValueError("ledger and blobs go together: workers need both")
+        return self
+
+
+class RunSettings(_Strict):
+    """Where stages run and how hard they try; never part of an identity."""
+
+    mode: Literal["in_process", "workers"] = "in_process"
+    drains: Annotated[int, Field(ge=1, le=256)] = 2
+    """Drains per stage in mode `workers`."""
+    attempts: Annotated[int, Field(ge=1, le=100)] = 3
+    """Tries per item and run."""
+    lease_s: Annotated[float, Field(gt=0)] = 60.0
+    """How long a lost worker's items are waited for, unless its own machine sees that it is gone."""
+    poll_s: Annotated[float, Field(gt=0)] = 0.5
+
+
+class Settings(_Strict):
+    """Everything that a build can be told; the command line's options end up here too."""
+
+    schema_version: Literal[1] = 1
+    source: SourceSettings = SourceSettings()
+    tasks: tuple[str, ...] = ()
+    """Task ids; empty: the whole taxonomy."""
+    taxonomy: Path | None = None
+    """Folder of task files; the shipped taxonomy when absent."""
+    decisions: Path | None = None
+    """JSON lines of human decisions."""
+    screen: RuleScreenerSettings = RuleScreenerSettings()
+    edit: CompositorSettings = CompositorSettings()
+    measure: MeasureSettings = MeasureSettings()
+    localize: GroundPlaneSettings = GroundPlaneSettings()
+    judge: RuleReviewerSettings = RuleReviewerSettings()
+    decide: DecideSettings = DecideSettings()
+    release: ReleaseSettings = ReleaseSettings()
+    releases: Path = Path("releases")
+    """Folder that releases are published into."""
+    store: StoreSettings = StoreSettings()
+    run: RunSettings = RunSettings()
+
+
+def shipped_names() -> list[str]:
+    """Return the names of the settings that come with the package."""
+    return sorted(path.stem for path in SHIPPED.glob("*.yaml"))
+
+
+def load_settings(name_or_file: str, overrides: Sequence[str] = ()) -> Settings:
+    """Read settings from a shipped name or a YAML file, with `key.path=value` overrides.
+
+    Raises:
+        SettingsError: no such settings, not YAML, or any unknown or wrong field; all problems at once.
+    """
+    path = _find(name_or_file)
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except (OSError, yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise SettingsError(f"cannot read settings {path}: {' '.join(str(error).split())}") from error
+    if not isinstance(content, dict):
+        raise SettingsError(f"settings {path} must be a mapping of fields, got {type(content).__name__}")
+    for override in overrides:
+        _override(content, override)
+    return parse_settings(content, str(path))
+
+
+def parse_settings(content: dict[str, Any], name: str) -> Settings:
+    """Make settings from plain values; raises SettingsError with every problem."""
+    try:
+        return Settings.model_validate(content)
+    except ValidationError as error:
+        problems = [_describe(problem) for problem in error.errors()]
+    shown = problems[:10] + ([f"... and {len(problems) - 10} more"] if len(problems) > 10 else [])
+    raise SettingsError(
+        f"{len(problems)} problems in settings {name}:\n  " + "\n  ".join(shown) + "\nSee `exceptiondrive settings`."
+    )
+
+
+def _find(name_or_file: str) -> Path:
+    shipped = SHIPPED / f"{name_or_file}.yaml"
+    if name_or_file in shipped_names():
+        return shipped
+    path = Path(name_or_file)
+    if path.is_file():
+        return path
+    raise SettingsError(
+        f"no settings {name_or_file!r}: it is neither a file nor one of the shipped {', '.join(shipped_names())}"
+    )
+
+
+def _override(content: dict[str, Any], override: str) -> None:
+    """Put one `a.b=value` into nested plain values; the value is read as YAML."""
+    path, equals, text = override.partition("=")
+    keys = path.strip().split(".")
+    if not equals or not all(keys):
+        raise SettingsError(f"--set takes key.path=value, got {override!r}")
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise SettingsError(f"--set {path}: not a YAML value: {text!r}") from error
+    node = content
+    for key in keys[:-1]:
+        node = node.setdefault(key, {})
+        if not isinstance(node, dict):
+            raise SettingsError(f"--set {path}: {key} holds a value, not fields")
+    node[keys[-1]] = value
+
+
+def _describe(problem: Any) -> str:
+    path = [str(part) for part in problem["loc"]]
+    text = f"{'.'.join(path) or 'settings'}: {problem['msg']}"
+    if problem["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(path[-1], _fields(path[:-1]), n=1)
+        text = f"{'.'.join(path)}: unknown setting" + (f", did you mean {near[0]}?" if near else "")
+    return text
+
+
+def _fields(path: list[str]) -> list[str]:
+    model: Any = Settings
+    for part in path:
+        model = model.model_fields[part].annotation
+        if not (isinstance(model, type) and issubclass(model, BaseModel)):
+            return []
+    return list(model.model_fields)

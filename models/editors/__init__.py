@@ -1,0 +1,1 @@
+"""Back ends that draw a placed hazard into one picture."""

@@ -1,0 +1,307 @@
+"""Finds regions by back-projecting the hazard's pixels onto the keyframe's ground plane.
+
+A standing hazard is seen as two edges and a contact: the bearings of its outermost columns, and the distance at which
+its lowest pixels meet the ground. The rectangle that explains these best, over all views, is its footprint. The task's
+size range is the prior for what no view shows (a front view does not show depth), the placement's heading is taken as
+given. Edges and contacts that the picture's border or a nearer annotated object hides are left out. A surface hazard is
+seen whole: its pixels on the ground, from all views together, are its footprint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import shapely
+from scipy import optimize
+
+from data_registry import identity, silhouettes
+from data_registry.cameras import pinhole
+from data_registry.geometry import Array, GeometryError, PinholeCamera, convex_quad, rectangle
+from data_registry.projection import outline
+from data_registry.records import Keyframe, LocalizationEvidence, Quad, Region, Screening
+from data_registry.silhouettes import Pixels
+from models.backend import IdentitySettings, LocalBackend
+from models.localizers.localizer import LocalizeRequest, RegionNotFoundError, SeenHazard
+from prompts.taxonomy import Appearance, RegionRule, TaskSpec
+
+METHOD: Final = "ground_plane"
+RATIO_PLACES: Final = 6
+_SHIFT: Final = 100.0
+"""The solver's steps are relative to its unknowns, so these are kept away from 0: steps of 1 mm."""
+_BESIDE_PX: Final = 2
+"""Columns beside an edge where a nearer object would hide the rest of the hazard."""
+
+
+class GroundPlaneSettings(IdentitySettings):
+    """What decides a region."""
+
+    backend: str = METHOD
+    revision: str = "1"
+    reach_m: float = 60.0
+    """Regions are cut off beyond this distance from the ego origin."""
+    least_area_m2: float = 0.05
+    """Regions below this area are none."""
+    contact_share: float = 0.1
+    """Share of a mask's columns, the nearest ones, that are taken to touch the ground."""
+    edge_sigma_m: float = 0.05
+    """How well an outermost column fixes a side of the hazard, at its distance."""
+    contact_sigma_m: float = 0.1
+    """How well the contact columns fix the hazard's near side."""
+    overhang_share: float = silhouettes.OVERHANG_SHARE
+    """The contact may lie up to this share of the length behind the near side, at little cost."""
+    size_sigma_m: float = 0.15
+    """How far a seen size may differ from the middle of the task's range, besides half of that range."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sight:
+    """What one view says about a standing hazard, in plan."""
+
+    eye: Array
+    left: Array
+    """Unit direction (L, 2) along which the hazard begins on the left; none (L = 0) when that edge is not seen."""
+    right: Array
+    """The same on the right, (R, 2)."""
+    contact: Array
+    """Unit directions (N, 2) of columns that touch the ground."""
+    reach: Array
+    """Distance (N,) at which they do, metres."""
+
+
+class GroundPlaneLocalizer(LocalBackend):
+    """Back-projection onto the ground, with the task's size as prior."""
+
+    def __init__(self, settings: GroundPlaneSettings | None = None) -> None:
+        """Remember the settings."""
+        self.identity_settings = settings or GroundPlaneSettings()
+
+    def localize(self, request: LocalizeRequest) -> Region:
+        """Return the region; raises RegionNotFoundError."""
+        footprint, sensors = self._footprint(request)
+        region = _taken(footprint, request.task.region, _heading(request.screening))
+        region = shapely.intersection(region, shapely.Point(0, 0).buffer(self.identity_settings.reach_m))
+        quad = self._quad(region)
+        return Region(
+            pair_id=request.screening.combination_id,
+            edit_digest=request.candidate.edit_digest,
+            quad=quad,
+            kind=request.task.region.kind,
+            clearance_m=request.task.required_clearance_m,
+            evidence=_evidence(quad, region, sensors, request.screening),
+        )
+
+    def _footprint(self, request: LocalizeRequest) -> tuple[shapely.Polygon, tuple[str, ...]]:
+        """Return the hazard's footprint and the views that it was found from, in their order."""
+        placement = request.screening.placement
+        if placement is None or placement.kind not in ("standing", "surface"):
+            kind = "no" if placement is None else f"a {placement.kind}"
+            raise RegionNotFoundError(f"{kind} placement has no ground contact to be found from")
+        if request.task.region.rule == "conflict":
+            raise RegionNotFoundError("a conflict area does not follow from where the hazard stands")
+        views = [(view, pinhole(request.keyframe, request.keyframe.view(view.sensor_id))) for view in request.views]
+        if placement.kind == "surface":
+            return _on_ground(request.keyframe, views)
+        seen = [(view.sensor_id, self._sight(request.keyframe, view, camera)) for view, camera in views]
+        sights = {name: sight for name, sight in seen if sight is not None}
+        if not any(len(sight.contact) for sight in sights.values()):
+            raise RegionNotFoundError("no view shows where the hazard touches the ground")
+        fitted = self._fit(tuple(sights.values()), _prior(request.task, request.screening), _heading(request.screening))
+        return fitted, tuple(sights)
+
+    def _sight(self, keyframe: Keyframe, view: SeenHazard, camera: PinholeCamera) -> _Sight | None:
+        """Return what a view says, None when it does not show the hazard."""
+        mask = silhouettes.main_parts(view.object_mask)
+        if not mask.any():
+            return None
+        direction, reach = self._contact(keyframe, camera, mask)
+        hidden = _before(keyframe, camera, float(reach.min()) if len(reach) else self.identity_settings.reach_m)
+        left, right = (_edge(camera, mask, hidden, side) for side in (-1, 1))
+        return _Sight(camera.position[:2], left, right, direction, reach)
+
+    def _contact(self, keyframe: Keyframe, camera: PinholeCamera, mask: Pixels) -> tuple[Array, Array]:
+        """Return directions (N, 2) and distances (N,) of the columns that touch the ground: the nearest ones."""
+        columns = np.flatnonzero(mask.any(axis=0))
+        rows = mask.shape[0] - 1 - np.argmax(mask[::-1, columns], axis=0)
+        uncut = rows < mask.shape[0] - 1
+        pixels = np.column_stack([columns[uncut], rows[uncut] + 0.5]).astype(np.float64)
+        ground = keyframe.ground.intersect(camera.position, camera.rays(pixels))[:, :2] - camera.position[:2]
+        reach = np.linalg.norm(ground, axis=1)
+        known = np.isfinite(reach) & (reach > 0) & (reach <= self.identity_settings.reach_m)
+        ground, reach = ground[known], reach[known]
+        bare = ~_behind_objects(keyframe, camera, ground, reach)
+        ground, reach = ground[bare], reach[bare]
+        nearest = np.argsort(reach, kind="stable")[: int(np.ceil(self.identity_settings.contact_share * len(columns)))]
+        return ground[nearest] / reach[nearest, None], reach[nearest]
+
+    def _fit(self, sights: Sequence[_Sight], prior: Appearance, heading: float) -> shapely.Polygon:
+        """Return the rectangle of a heading that explains the sights best."""
+        settings = self.identity_settings
+        size = np.array([_middle(prior.size_m.length), _middle(prior.size_m.width)])
+        spread = np.array([_half(prior.size_m.length), _half(prior.size_m.width)]) + settings.size_sigma_m
+
+        start = np.concatenate([_start(sights, size), size])
+        overhang = settings.overhang_share * float(size[0])
+
+        def residuals(shifted: Array) -> Array:
+            shape = start + shifted - _SHIFT
+            box = rectangle((shape[0], shape[1]), abs(shape[2]), abs(shape[3]), heading)
+            parts = [(np.abs(shape[2:]) - size) / spread]
+            for sight in sights:
+                parts.append(_across(sight.left, sight.eye, box).max(axis=1) / settings.edge_sigma_m)
+                parts.append(_across(sight.right, sight.eye, box).min(axis=1) / settings.edge_sigma_m)
+                parts.append(self._contact_cost(_contact_miss(sight, box), overhang))
+            return np.concatenate(parts)
+
+        found: Any = optimize.least_squares(residuals, np.full(4, _SHIFT), diff_step=1e-5)
+        x, y, length, width = (start + found.x - _SHIFT).tolist()
+        return shapely.Polygon(rectangle((x, y), max(abs(length), 0.05), max(abs(width), 0.05), heading))
+
+    def _contact_cost(self, miss: Array, overhang: float) -> Array:
+        """Weigh how far contacts lie behind the near side: cheap up to an overhang (wheels), dear beyond."""
+        within = np.clip(miss, 0.0, overhang)
+        return within / overhang + (miss - within) / self.identity_settings.contact_sigma_m
+
+    def _quad(self, region: Any) -> Quad:
+        if region.area < self.identity_settings.least_area_m2:
+            raise RegionNotFoundError(
+                f"{region.area:.3f} m2 of the region lie within {self.identity_settings.reach_m} m,"
+                f" {self.identity_settings.least_area_m2} needed"
+            )
+        try:
+            a, b, c, d = (
+                (identity.quantise(x, identity.METRE_STEP), identity.quantise(y, identity.METRE_STEP))
+                for x, y in convex_quad(region).tolist()
+            )
+        except GeometryError as error:
+            raise RegionNotFoundError(str(error)) from error
+        return a, b, c, d
+
+
+def _taken(footprint: shapely.Polygon, rule: RegionRule, heading: float) -> Any:
+    """Return the ground that a footprint takes during the horizon: itself, or what it sweeps along its heading."""
+    if rule.rule != "footprint_swept":
+        return footprint
+    corners = np.asarray(footprint.exterior.coords)
+    way = np.array([np.cos(heading), np.sin(heading)]) * rule.speed * rule.seconds
+    return shapely.convex_hull(shapely.MultiPoint(np.concatenate([corners, corners + way])))
+
+
+def _heading(screening: Screening) -> float:
+    """Return the placement's heading in plan, radians; 0 for a surface, which has none."""
+    placement = screening.placement
+    return 0.0 if placement is None or placement.kind == "surface" else placement.box.pose().yaw
+
+
+def _prior(task: TaskSpec, screening: Screening) -> Appearance:
+    return task.appearance(screening.appearance) if screening.appearance else task.appearances[0]
+
+
+def _edge(camera: PinholeCamera, mask: Pixels, hidden: Pixels, side: int) -> Array:
+    """Return the plan direction (1, 2) of a mask's outermost column on a side (-1 left, 1 right).
+
+    The result is empty (0, 2) when the picture ends there or a nearer object hides what comes next.
+    """
+    columns = np.flatnonzero(mask.any(axis=0))
+    column = int(columns[0] if side < 0 else columns[-1])
+    beside = column + side * _BESIDE_PX
+    rows = np.flatnonzero(mask[:, column])
+    if not 0 <= beside < mask.shape[1] or hidden[rows, beside].any():
+        return np.zeros((0, 2))
+    ray = camera.rays(np.array([[column + side / 2, float(rows[-1])]]))[:, :2]
+    return ray / np.linalg.norm(ray)
+
+
+def _before(keyframe: Keyframe, camera: PinholeCamera, limit_m: float) -> Pixels:
+    """Return the pixels of annotated objects that begin nearer than a distance on the ground."""
+    eye = shapely.Point(camera.position[:2])
+    near = [note for note in keyframe.annotations if eye.distance(shapely.Polygon(note.box.footprint())) < limit_m]
+    return silhouettes.fill(camera, [outline(note.box.corners(), camera) for note in near])
+
+
+def _behind_objects(keyframe: Keyframe, camera: PinholeCamera, ground: Array, reach: Array) -> Any:
+    """Tell for ground points (N, 2), relative to the camera, whether an annotated object stands before them."""
+    eye = camera.position[:2]
+    lines = (
+        shapely.linestrings(np.stack([np.broadcast_to(eye, ground.shape), eye + ground], axis=1)) if len(ground) else []
+    )
+    hidden = np.zeros(len(reach), dtype=np.bool_)
+    for note in keyframe.annotations:
+        hidden |= np.asarray(shapely.intersects(lines, shapely.Polygon(note.box.footprint())), dtype=np.bool_)
+    return hidden
+
+
+def _across(directions: Array, eye: Array, box: Array) -> Array:
+    """Return how far a box's corners lie left of directions (E, 2) from an eye, metres, shape (E, 4)."""
+    return np.column_stack([-directions[:, 1], directions[:, 0]]) @ (box - eye).T
+
+
+def _contact_miss(sight: _Sight, box: Array) -> Array:
+    """Return by how many metres the contact columns lie beyond where the box begins, on average, shape (0,) or (1,)."""
+    if not len(sight.contact):
+        return np.zeros(0)
+    shape = shapely.Polygon(box)
+    lines = shapely.linestrings(
+        np.stack(
+            [np.broadcast_to(sight.eye, sight.contact.shape), sight.eye + sight.contact * silhouettes.FAR_M], axis=1
+        )
+    )
+    meeting = shapely.intersection(lines, shape)
+    begins = shapely.distance(shapely.Point(sight.eye), meeting)
+    nearest = float(np.min((box - sight.eye) @ sight.contact.mean(axis=0)))
+    begins = np.where(np.isnan(begins), nearest, begins)
+    return np.array([float((sight.reach - begins).mean())])
+
+
+def _start(sights: Sequence[_Sight], size: Array) -> Array:
+    """Return a first guess (2,) of the centre: half a width behind the mean contact of the first view that has one."""
+    sight = next(sight for sight in sights if len(sight.contact))
+    direction = sight.contact.mean(axis=0)
+    return sight.eye + direction * (float(sight.reach.mean()) + float(size.min()) / 2)
+
+
+def _on_ground(
+    keyframe: Keyframe, views: Sequence[tuple[SeenHazard, PinholeCamera]]
+) -> tuple[shapely.Polygon, tuple[str, ...]]:
+    """Return the convex hull of a mask's pixels on the ground, over all views, and the views that show any."""
+    points: list[Array] = []
+    sensors: list[str] = []
+    for view, camera in views:
+        ends = silhouettes.column_ends(silhouettes.main_parts(view.object_mask))
+        corners = np.concatenate([ends + np.array([dx, dy]) for dx in (-0.5, 0.5) for dy in (-0.5, 0.5)])
+        ground = keyframe.ground.intersect(camera.position, camera.rays(corners))[:, :2]
+        ground = ground[np.isfinite(ground).all(axis=1)]
+        if len(ground):
+            points.append(ground)
+            sensors.append(view.sensor_id)
+    hull: Any = shapely.convex_hull(shapely.MultiPoint(np.concatenate(points))) if points else shapely.Polygon()
+    if not isinstance(hull, shapely.Polygon) or hull.is_empty:
+        raise RegionNotFoundError("no view shows the hazard on the ground")
+    return hull, tuple(sensors)
+
+
+def _evidence(quad: Quad, region: Any, sensors: tuple[str, ...], screening: Screening) -> LocalizationEvidence:
+    found = shapely.Polygon(quad)
+    offset = iou = None
+    if screening.expected_region is not None:
+        expected = shapely.Polygon(screening.expected_region)
+        offset = float(shapely.distance(found.centroid, expected.centroid))
+        shared = float(shapely.intersection(found, expected).area)
+        iou = identity.quantise(shared / (found.area + expected.area - shared), RATIO_PLACES)
+    return LocalizationEvidence(
+        method=METHOD,
+        sensor_ids=sensors,
+        centre_offset_m=offset,
+        expected_iou=iou,
+        area_ratio=identity.quantise(found.area / region.area, RATIO_PLACES),
+    )
+
+
+def _middle(extent: Any) -> float:
+    return float(extent.low + extent.high) / 2
+
+
+def _half(extent: Any) -> float:
+    return float(extent.high - extent.low) / 2

@@ -1,0 +1,217 @@
+"""Checks of an edit: each measures one thing on one view, or on all of them, and says where it applies.
+
+A check returns a value in its unit, or why there is none; it knows no threshold and gives no verdict (those
+are decide's). To add one, write its function and enter it in `VIEW_CHECKS` or `PAIR_CHECKS`; raise the
+version of the measure stage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+import shapely
+from scipy import ndimage
+
+from data_registry import identity, silhouettes
+from data_registry.pictures import Rgb
+from data_registry.records import Measurement
+from data_registry.silhouettes import Pixels
+from qa_audit import evidence
+from qa_audit.evidence import PairSubject, ViewSubject
+
+Kind = Literal["standing", "surface", "mounted", "attached"]
+ALL_KINDS: Final[tuple[Kind, ...]] = ("standing", "surface", "mounted", "attached")
+
+RING_PX: Final = 8
+"""Width of the ring around a hazard whose exposure is compared."""
+LEAST_VISIBLE_SHARE: Final = 0.5
+"""A hazard that should be seen less than this has no height to compare."""
+VALUE_PLACES: Final = 6
+"""Decimal places at which values are fixed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a check found: a value, or None and why."""
+
+    value: float | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ViewCheck:
+    """A check of one view."""
+
+    name: str
+    unit: str
+    kinds: tuple[Kind, ...]
+    """Placement kinds that it applies to."""
+    measure: Callable[[ViewSubject], Reading]
+
+
+@dataclass(frozen=True, slots=True)
+class PairCheck:
+    """A check of all views together."""
+
+    name: str
+    unit: str
+    kinds: tuple[Kind, ...]
+    measure: Callable[[PairSubject], Reading]
+
+
+def background_touched_px(view: ViewSubject) -> Reading:
+    """Count pixels outside the edit mask that differ from the source, or whose stored crop is not zero there."""
+    pixels = view.pixels
+    changed = (pixels.edited != pixels.source).any(axis=2) | pixels.stored.any(axis=2)
+    return Reading(float((changed & ~pixels.edit_mask).sum()))
+
+
+def visible_area_px(view: ViewSubject) -> Reading:
+    """Count the pixels that show the hazard."""
+    return Reading(float(view.pixels.object_mask.sum()))
+
+
+def changed_inside(view: ViewSubject) -> Reading:
+    """Return the mean absolute difference to the source over the hazard's pixels: near 0 for a near-copy."""
+    mask = view.pixels.object_mask
+    if not mask.any():
+        return Reading(None, "the hazard is not seen")
+    difference = view.pixels.edited[mask].astype(np.float64) - view.pixels.source[mask]
+    return Reading(float(np.abs(difference).mean()))
+
+
+def edit_to_object_ratio(view: ViewSubject) -> Reading:
+    """Return the area that may differ over the area of the hazard."""
+    area = int(view.pixels.object_mask.sum())
+    if not area:
+        return Reading(None, "the hazard is not seen")
+    return Reading(float(view.pixels.edit_mask.sum()) / area)
+
+
+def ring_exposure(view: ViewSubject) -> Reading:
+    """Return how much lighter the edit is than the source in a ring around the hazard, inside the edit mask."""
+    rows, columns = _bounds(view.pixels.edit_mask)
+    mask = view.pixels.object_mask[rows, columns]
+    grown: Pixels = np.asarray(ndimage.binary_dilation(mask, np.ones((3, 3)), iterations=RING_PX), dtype=np.bool_)
+    ring = grown & ~mask & view.pixels.edit_mask[rows, columns]
+    if not ring.any():
+        return Reading(None, "no editable pixel lies around the hazard")
+    edited, source = (_level(picture[rows, columns], ring) for picture in (view.pixels.edited, view.pixels.source))
+    return Reading(edited - source)
+
+
+def truncated_fraction(view: ViewSubject) -> Reading:
+    """Return which share of the placement's outline lies outside the picture."""
+    outline = view.expected.outline
+    if outline.is_empty:
+        return Reading(1.0)
+    inside = shapely.intersection(outline, silhouettes.frame(view.expected.camera))
+    return Reading(float(np.clip(1.0 - inside.area / outline.area, 0.0, 1.0)))
+
+
+def mask_iou_expected(view: ViewSubject) -> Reading:
+    """Return intersection over union of the hazard's pixels and the visible part of the placement's outline."""
+    found, expected = view.pixels.object_mask, view.expected.visible
+    union = int((found | expected).sum())
+    if not union:
+        return Reading(None, "neither the hazard nor its placement is in the picture")
+    return Reading(float((found & expected).sum()) / union)
+
+
+def height_ratio(view: ViewSubject) -> Reading:
+    """Return the hazard's height in rows over the height that its placement should have, as far as it is seen."""
+    found = evidence.height_px(silhouettes.main_parts(view.pixels.object_mask))
+    if not found:
+        return Reading(None, "the hazard is not seen")
+    if view.expected.visible_share < LEAST_VISIBLE_SHARE:
+        return Reading(None, "most of the placement is hidden or outside the picture")
+    return Reading(found / evidence.height_px(view.expected.visible))
+
+
+def contact_offset_m(view: ViewSubject) -> Reading:
+    """Return how far the hazard touches the ground from where its placement may: large when it floats, or was moved."""
+    offset = evidence.contact(view)
+    if isinstance(offset, str):
+        return Reading(None, offset)
+    return Reading(float(np.linalg.norm(offset)))
+
+
+def cross_view_offset_m(pair: PairSubject) -> Reading:
+    """Return by how much views disagree about the place: the largest difference of their offsets from the placement."""
+    locate = evidence.patch if pair.placement.kind == "surface" else evidence.contact
+    offsets = [offset for offset in map(locate, pair.views) if not isinstance(offset, str)]
+    if len(offsets) < 2:
+        shown = f"{len(offsets)} of {len(pair.views)} views"
+        return Reading(None, f"{shown} show where the hazard meets the ground, 2 needed")
+    return Reading(max(float(np.linalg.norm(a - b)) for a, b in combinations(offsets, 2)))
+
+
+def views_missing(pair: PairSubject) -> Reading:
+    """Count the views that should show the hazard but were not edited."""
+    edited = {view.pixels.sensor_id for view in pair.views}
+    return Reading(float(sum(sensor not in edited for sensor in pair.wanted)))
+
+
+VIEW_CHECKS: Final = (
+    ViewCheck("background_touched_px", "pixels", ALL_KINDS, background_touched_px),
+    ViewCheck("changed_inside", "grey levels of 255", ALL_KINDS, changed_inside),
+    ViewCheck("contact_offset_m", "metres", ("standing",), contact_offset_m),
+    ViewCheck("edit_to_object_ratio", "ratio", ALL_KINDS, edit_to_object_ratio),
+    ViewCheck("height_ratio", "ratio", ("standing",), height_ratio),
+    ViewCheck("mask_iou_expected", "ratio", ALL_KINDS, mask_iou_expected),
+    ViewCheck("ring_exposure", "grey levels of 255", ALL_KINDS, ring_exposure),
+    ViewCheck("truncated_fraction", "ratio", ALL_KINDS, truncated_fraction),
+    ViewCheck("visible_area_px", "pixels", ALL_KINDS, visible_area_px),
+)
+PAIR_CHECKS: Final = (
+    PairCheck("cross_view_offset_m", "metres", ("standing", "surface"), cross_view_offset_m),
+    PairCheck("views_missing", "views", ALL_KINDS, views_missing),
+)
+CHECKS: Final[tuple[ViewCheck | PairCheck, ...]] = (*VIEW_CHECKS, *PAIR_CHECKS)
+
+
+def measure(pair: PairSubject) -> tuple[Measurement, ...]:
+    """Apply every check to a candidate: one measurement a view or pair check, sorted by check, then sensor.
+
+    A check that does not apply to the placement's kind gives no value and says so; it never counts as passed.
+    """
+    found = [
+        _measurement(check, view.pixels.sensor_id, check.measure(view) if _applies(check, pair) else None, pair)
+        for check in VIEW_CHECKS
+        for view in pair.views
+    ]
+    found += [
+        _measurement(check, None, check.measure(pair) if _applies(check, pair) else None, pair) for check in PAIR_CHECKS
+    ]
+    return tuple(sorted(found, key=lambda value: (value.check, value.sensor_id or "")))
+
+
+def _applies(check: ViewCheck | PairCheck, pair: PairSubject) -> bool:
+    return pair.placement.kind in check.kinds
+
+
+def _measurement(
+    check: ViewCheck | PairCheck, sensor_id: str | None, reading: Reading | None, pair: PairSubject
+) -> Measurement:
+    if reading is None:
+        note = f"not applicable to {pair.placement.kind} hazards"
+        return Measurement(check=check.name, sensor_id=sensor_id, value=None, note=note)
+    value = None if reading.value is None else identity.quantise(reading.value, VALUE_PLACES)
+    return Measurement(check=check.name, sensor_id=sensor_id, value=value, note=reading.note)
+
+
+def _bounds(mask: Pixels) -> tuple[slice, slice]:
+    """Return the rows and columns that a mask spans."""
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    if not len(rows):
+        return slice(0, 0), slice(0, 0)
+    return slice(int(rows[0]), int(rows[-1]) + 1), slice(int(columns[0]), int(columns[-1]) + 1)
+
+
+def _level(picture: Rgb, mask: npt.NDArray[np.bool_]) -> float:
+    return float(picture[mask].astype(np.float64).mean())

@@ -1,0 +1,183 @@
+"""What checks look at: an edited view's pixels and masks, and what the placement should look like in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+import shapely
+
+from data_registry import edits, silhouettes
+from data_registry.blobs import Blobs
+from data_registry.cameras import pinhole
+from data_registry.geometry import Array, GroundPlane, PinholeCamera
+from data_registry.pictures import Rgb, decode_rgb
+from data_registry.projection import full_outline
+from data_registry.records import Keyframe, Placement, ViewEdit
+from data_registry.silhouettes import Pixels
+
+BELOW_PX: Final = 2
+"""Rows below the lowest hazard pixel where a nearer object would hide the contact."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ViewPixels:
+    """One edited view, decoded; all arrays have the full picture's height and width."""
+
+    sensor_id: str
+    source: Rgb
+    edited: Rgb
+    stored: Rgb
+    """The stored crop in an otherwise black picture, also where the edit mask is zero."""
+    edit_mask: Pixels
+    object_mask: Pixels
+
+    @classmethod
+    def load(cls, view: ViewEdit, source: Rgb, blobs: Blobs) -> ViewPixels:
+        """Decode a stored view; `source` is its decoded source picture.
+
+        Raises:
+            EditFormError: window, crop and masks disagree.
+            BlobMissingError, BlobCorruptError, PictureError: a blob is gone, broken or no picture.
+        """
+        left, top, right, bottom = view.window
+        edited = edits.materialise(source, view, blobs)
+        stored = np.zeros_like(source)
+        stored[top:bottom, left:right] = decode_rgb(blobs.get(view.edited), f"edited crop of {view.sensor_id}")
+        edit_mask = edits.full_edit_mask(view, blobs, source.shape) > 0
+        return cls(
+            view.sensor_id, source, edited, stored, edit_mask, edits.full_object_mask(view, blobs, source.shape) > 0
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Expectation:
+    """What a placement should look like in one view."""
+
+    camera: PinholeCamera
+    outline: shapely.Polygon
+    """Convex outline, pixels; it may reach beyond the picture, and is empty when the camera does not see that way."""
+    hidden: Pixels
+    """Pixels covered by the boxes of annotated objects that stand before the placement."""
+
+    @cached_property
+    def visible(self) -> Pixels:
+        """Pixels (height, width) where the placement should be seen."""
+        return silhouettes.fill(self.camera, [self.outline]) & ~self.hidden
+
+    @cached_property
+    def visible_share(self) -> float:
+        """Share of the whole outline that should be seen, 0 to 1."""
+        return min(1.0, float(self.visible.sum()) / self.outline.area) if self.outline.area > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ViewSubject:
+    """One view of a candidate with what should be in it."""
+
+    placement: Placement
+    footprint: shapely.Polygon
+    ground: GroundPlane
+    pixels: ViewPixels
+    expected: Expectation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairSubject:
+    """All views of one candidate."""
+
+    placement: Placement
+    views: tuple[ViewSubject, ...]
+    wanted: tuple[str, ...]
+    """Sensors that see the placement according to screening."""
+
+
+def subject(
+    keyframe: Keyframe, placement: Placement, views: Sequence[ViewPixels], wanted: Sequence[str]
+) -> PairSubject:
+    """Put a candidate's views beside what its placement should look like in them.
+
+    Raises:
+        KeyError: the keyframe has no camera of a view's name.
+    """
+    footprint = silhouettes.placement_footprint(placement)
+    points = silhouettes.placement_points(placement, keyframe.ground)
+    subjects = [
+        ViewSubject(
+            placement, footprint, keyframe.ground, pixels, _expect(keyframe, pixels.sensor_id, points, footprint)
+        )
+        for pixels in views
+    ]
+    return PairSubject(placement, tuple(subjects), tuple(wanted))
+
+
+def _expect(keyframe: Keyframe, sensor_id: str, points: Array, footprint: shapely.Polygon) -> Expectation:
+    camera = pinhole(keyframe, keyframe.view(sensor_id))
+    hull = full_outline(points, camera)
+    around = silhouettes.outlines_before(camera, footprint, hull, keyframe.annotations)
+    return Expectation(camera, hull, silhouettes.fill(camera, around))
+
+
+def contact(view: ViewSubject) -> Array | str:
+    """Return how far a standing hazard's lowest pixel touches the ground from where it should, or why none can be told.
+
+    The offset (2,) is in plan, metres. It should touch within the placement's footprint, at most an overhang behind
+    where that begins along the pixel's bearing.
+    """
+    mask = silhouettes.main_parts(view.pixels.object_mask)
+    if not mask.any():
+        return "the hazard is not seen"
+    row = int(np.flatnonzero(mask.any(axis=1))[-1])
+    column = float(np.flatnonzero(mask[row]).mean())
+    if row == mask.shape[0] - 1:
+        return "the picture's lower edge cuts the hazard"
+    below = min(row + BELOW_PX, mask.shape[0] - 1)
+    if view.expected.hidden[row : below + 1, round(column)].any():
+        return "a nearer object hides the contact"
+    camera = view.expected.camera
+    found = view.ground.intersect(camera.position, camera.rays(np.array([[column, row + 0.5]])))[0, :2]
+    if not np.isfinite(found).all():
+        return "the hazard's lowest pixel lies above the horizon"
+    overhang = silhouettes.OVERHANG_SHARE * placed_length(view.placement)
+    return _miss(camera.position[:2], found, view.footprint, overhang)
+
+
+def placed_length(placement: Placement) -> float:
+    """Return the length of a placed body, metres; 0 for a surface."""
+    return 0.0 if placement.kind == "surface" else placement.box.size[0]
+
+
+def _miss(eye: Array, found: Array, footprint: shapely.Polygon, overhang: float) -> Array:
+    reach = float(np.linalg.norm(found - eye))
+    direction = (found - eye) / reach
+    begin = silhouettes.first_meeting(eye, direction, footprint)
+    if begin is None:
+        return found - np.asarray(shapely.shortest_line(footprint, shapely.Point(found)).coords[0])
+    return direction * (reach - float(np.clip(reach, begin, begin + overhang)))
+
+
+def patch(view: ViewSubject) -> Array | str:
+    """Return how far the centre of a surface hazard lies from where it should, as far as it is seen, or why not.
+
+    The offset (2,) is in plan, metres.
+    """
+    centres: list[Array] = []
+    for mask, what in ((silhouettes.main_parts(view.pixels.object_mask), "found"), (view.expected.visible, "expected")):
+        camera = view.expected.camera
+        rays = camera.rays(silhouettes.column_ends(mask))
+        ground = view.ground.intersect(camera.position, rays)[:, :2]
+        ground = ground[np.isfinite(ground).all(axis=1)]
+        if not len(ground):
+            return f"nothing is {what} on the ground"
+        hull = shapely.convex_hull(shapely.MultiPoint(ground))
+        centres.append(np.asarray(hull.centroid.coords[0]))
+    return centres[0] - centres[1]
+
+
+def height_px(mask: Pixels) -> int:
+    """Return how many rows a mask spans, 0 when it is empty."""
+    rows = np.flatnonzero(mask.any(axis=1))
+    return int(rows[-1] - rows[0]) + 1 if len(rows) else 0

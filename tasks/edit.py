@@ -1,0 +1,180 @@
+"""Stage edit: draw the placed hazard into every view that sees it.
+
+The stage, not the editor, owns what must always be true: outside the edit mask the edited picture is the decoded source
+and the stored crop is zero; each finished view is stored before the next starts; only the keyframe's own pictures are
+edited, never its history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from data_registry.blobs import Blobs
+from data_registry.cameras import pinhole
+from data_registry.edits import bounding_window, compose
+from data_registry.identity import Digest, seed_for
+from data_registry.pictures import Mask, PictureError, Rgb, decode_rgb, encode_png
+from data_registry.records import Camera, Candidate, Edit, ViewEdit
+from data_registry.sources.source import Source, SourceChangedError
+from models.editors.editor import Editor, EditorOutputError, EditRequest, HazardNotVisibleError, RawEdit
+from tasks.items import Screened
+from tasks.stage import Outcome, PermanentFailureError, Stage, Strata
+
+
+class EditStage(Stage[Screened, Edit]):
+    """Combination with screening -> Edit, one candidate per try."""
+
+    name: ClassVar[str] = "edit"
+    version: ClassVar[int] = 1
+    record = Edit
+
+    def __init__(self, editor: Editor, source: Source, blobs: Blobs) -> None:
+        """Take the editor, where source pictures come from, and where edited ones go."""
+        self.backend = self.editor = editor
+        self._source = source
+        self._blobs = blobs
+
+    def identity(self, item: Screened) -> str:
+        """Return the pair's id."""
+        return item.combination.id
+
+    def inputs(self, item: Screened) -> tuple[Digest, ...]:
+        """Return the digests of keyframe, task and screening."""
+        return item.inputs
+
+    def strata(self, item: Screened) -> Strata:
+        """Return the combination's strata."""
+        return item.combination.strata
+
+    def process(self, items: Sequence[Screened]) -> Iterable[Outcome[Edit]]:
+        """Yield one edit per item.
+
+        Raises:
+            PermanentFailureError: no placement, no view shows the hazard, or a picture is broken or changed.
+            EditorOutputError: the editor gave back something that is no edit.
+        """
+        for item in items:
+            yield Outcome(self._edit(item), True, "edited")
+
+    def _edit(self, item: Screened) -> Edit:
+        if item.screening.placement is None:
+            raise PermanentFailureError("no_placement", f"{item.combination.id} has no placement: nothing can be drawn")
+        settings = self.editor.identity_settings
+        sources = {name: self._picture(item, name) for name in item.screening.views}
+        candidates = [
+            self._candidate(item, sources, attempt, seed_for(settings.seed_root, "edit", item.combination.id, attempt))
+            for attempt in range(settings.candidates)
+        ]
+        return Edit(pair_id=item.combination.id, candidates=tuple(candidates))
+
+    def _candidate(self, item: Screened, sources: dict[str, Rgb], attempt: int, seed: int) -> Candidate:
+        views: list[ViewEdit] = []
+        finished: list[tuple[str, Rgb]] = []
+        for name, source in sources.items():
+            request = _request(item, name, source, (seed, tuple(finished)))
+            try:
+                raw = self.editor.edit(request)
+            except HazardNotVisibleError:
+                continue  # screening looks at outlines; the view keeps its source pixels
+            view, picture = self._stored(request, raw)
+            views.append(view)
+            finished.append((name, picture))
+        if not views:
+            raise PermanentFailureError("hazard_in_no_view", f"{item.combination.id}: no view shows the hazard")
+        return Candidate(seed=seed, attempt=attempt, views=tuple(views))
+
+    def _picture(self, item: Screened, name: str) -> Rgb:
+        """Return a view's decoded source picture; what can never be read fails the item for good."""
+        keyframe = item.combination.keyframe
+        camera = keyframe.view(name)
+        try:
+            picture = decode_rgb(self._source.picture(keyframe, camera), f"picture of {name} of {keyframe.id}")
+        except SourceChangedError as error:
+            raise PermanentFailureError("picture_changed", str(error)) from error
+        except PictureError as error:
+            raise PermanentFailureError("picture_unreadable", str(error)) from error
+        if picture.shape[:2] != (camera.height, camera.width):
+            raise PermanentFailureError(
+                "picture_size",
+                f"picture of {name} of {keyframe.id} has {picture.shape[1]}x{picture.shape[0]} pixels, the tables say"
+                f" {camera.width}x{camera.height}: correct sample_data.json or fetch the file again",
+            )
+        return picture
+
+    def _stored(self, request: EditRequest, raw: RawEdit) -> tuple[ViewEdit, Rgb]:
+        """Enforce the mask, store crop and masks, and return the view with its full edited picture."""
+        _check(request, raw)
+        window = bounding_window(raw.edit_mask)
+        left, top, right, bottom = window
+        part = (slice(top, bottom), slice(left, right))
+        mask = raw.edit_mask[part]
+        crop = np.where(mask[..., None] > 0, raw.picture[part], np.uint8(0))
+        view = ViewEdit(
+            sensor_id=request.camera.sensor_id,
+            source_sha256=_digest(request.camera),
+            window=window,
+            edited=self._blobs.put(encode_png(crop)),
+            edit_mask=self._blobs.put(encode_png(mask)),
+            object_mask=self._blobs.put(encode_png(raw.object_mask[part])),
+        )
+        return view, compose(request.source, window, crop, mask)
+
+
+def _request(item: Screened, name: str, source: Rgb, drawn: tuple[int, tuple[tuple[str, Rgb], ...]]) -> EditRequest:
+    keyframe = item.combination.keyframe
+    camera = keyframe.view(name)
+    return EditRequest(
+        keyframe=keyframe,
+        task=item.combination.task,
+        screening=item.screening,
+        camera=camera,
+        model=pinhole(keyframe, camera),
+        source=source.copy(),
+        seed=drawn[0],
+        finished=drawn[1],
+    )
+
+
+def _digest(camera: Camera) -> Digest:
+    if camera.sha256 is None:
+        raise PermanentFailureError("picture_missing", f"the root has no picture of {camera.sensor_id}")
+    return camera.sha256
+
+
+def _check(request: EditRequest, raw: RawEdit) -> None:
+    """Refuse what is no edit of this view, saying everything that is wrong at once."""
+    shape = request.source.shape
+    problems = [
+        *_array_problems("picture", raw.picture, shape),
+        *_mask_problems("edit mask", raw.edit_mask, shape[:2]),
+        *_mask_problems("object mask", raw.object_mask, shape[:2]),
+    ]
+    if not problems and bool((raw.object_mask[raw.edit_mask == 0] > 0).any()):
+        problems.append("the object mask leaves the edit mask")
+    if problems:
+        backend = "the editor"
+        raise EditorOutputError(
+            f"{backend} gave no edit of {request.camera.sensor_id} of {request.screening.combination_id}:"
+            f" {'; '.join(problems)}. This is a fault of the back end, not of the log"
+        )
+
+
+def _array_problems(what: str, array: Any, shape: tuple[int, ...]) -> list[str]:
+    if not isinstance(array, np.ndarray) or array.shape != shape:
+        return [f"{what} has shape {getattr(array, 'shape', None)} instead of {shape}"]
+    if array.dtype != np.uint8:
+        bad = "with NaN" if array.dtype.kind == "f" and bool(np.isnan(array).any()) else "instead of uint8"
+        return [f"{what} is {array.dtype} {bad}"]
+    return []
+
+
+def _mask_problems(what: str, mask: Mask, shape: tuple[int, ...]) -> list[str]:
+    problems = _array_problems(what, mask, shape)
+    if problems:
+        return problems
+    if not np.isin(mask, (0, 255)).all():
+        return [f"{what} holds values other than 0 and 255"]
+    return [] if mask.any() else [f"{what} is empty"]

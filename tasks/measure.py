@@ -1,0 +1,99 @@
+"""Measure: what an edit candidate is like, as numbers; no thresholds, no verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from data_registry import identity
+from data_registry.blobs import Blobs
+from data_registry.edits import EditFormError
+from data_registry.pictures import PictureError, Rgb, decode_rgb
+from data_registry.records import Keyframe, Measurements, ViewEdit
+from data_registry.sources.source import Source, SourceChangedError
+from models.backend import IdentitySettings, Pure
+from qa_audit import checks, evidence
+from tasks.items import Edited
+from tasks.stage import Outcome, PermanentFailureError, Stage, Strata
+
+
+class MeasureSettings(IdentitySettings):
+    """The checks that measure an edit."""
+
+    backend: str = "checks"
+    revision: str = "1"
+
+
+class MeasureStage(Stage[Edited, Measurements]):
+    """Applies every check to one edit candidate; always keeps it."""
+
+    name: ClassVar[str] = "measure"
+    version: ClassVar[int] = 1
+    record = Measurements
+
+    def __init__(self, source: Source, blobs: Blobs, settings: MeasureSettings | None = None) -> None:
+        """Remember where pictures and edits come from."""
+        self.backend = Pure(settings or MeasureSettings())
+        self._source = source
+        self._blobs = blobs
+
+    def identity(self, item: Edited) -> str:
+        """Return `<pair id>@<edit digest, 12 digits>`."""
+        return item.id
+
+    def inputs(self, item: Edited) -> tuple[identity.Digest, ...]:
+        """Return the digests of keyframe, task, screening and candidate."""
+        return item.inputs
+
+    def strata(self, item: Edited) -> Strata:
+        """Return what the pair counts under."""
+        return item.screened.combination.strata
+
+    def process(self, items: Sequence[Edited]) -> Iterable[Outcome[Measurements]]:
+        """Yield the measurements of each candidate.
+
+        Raises:
+            PermanentFailureError: a picture is unreadable or not the one that was edited, the stored edit disagrees
+                with itself, or there is no placement to be measured against.
+        """
+        for item in items:
+            yield Outcome(self._measure(item), kept=True, reason_code="measured")
+
+    def _measure(self, item: Edited) -> Measurements:
+        combination, screening = item.screened.combination, item.screened.screening
+        if screening.placement is None:
+            raise PermanentFailureError("no_placement", f"{item.id}: an edit without a placement cannot be measured")
+        views = [self._pixels(combination.keyframe, view) for view in item.candidate.views]
+        subject = evidence.subject(combination.keyframe, screening.placement, views, screening.views)
+        return Measurements(
+            pair_id=combination.id, edit_digest=item.candidate.edit_digest, values=checks.measure(subject)
+        )
+
+    def _pixels(self, keyframe: Keyframe, view: ViewEdit) -> evidence.ViewPixels:
+        picture = source_rgb(self._source, keyframe, view)
+        try:
+            return evidence.ViewPixels.load(view, picture, self._blobs)
+        except (EditFormError, PictureError) as error:
+            raise PermanentFailureError("edit_malformed", f"{view.sensor_id} of {keyframe.id}: {error}") from error
+
+
+def source_rgb(source: Source, keyframe: Keyframe, view: ViewEdit) -> Rgb:
+    """Return the decoded source picture (height, width, 3) that a view was made from.
+
+    Raises:
+        PermanentFailureError: the keyframe lacks the view, or the picture is unreadable or not the one that was edited.
+        SourceError: the file is gone.
+    """
+    where = f"{view.sensor_id} of {keyframe.id}"
+    try:
+        camera = keyframe.view(view.sensor_id, view.frame_offset)
+    except KeyError as error:
+        raise PermanentFailureError("view_unknown", f"{where} was edited, but the keyframe has no such view") from error
+    if camera.sha256 != view.source_sha256:
+        raise PermanentFailureError("source_changed", f"{where} is not the picture that was edited: build again")
+    try:
+        return decode_rgb(source.picture(keyframe, camera), where)
+    except SourceChangedError as error:
+        raise PermanentFailureError("source_changed", str(error)) from error
+    except PictureError as error:
+        raise PermanentFailureError("picture_unreadable", str(error)) from error

@@ -1,0 +1,42 @@
+"""Stage screen: does this task suit this keyframe, and where would its hazard go?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from data_registry.identity import Digest
+from data_registry.records import Screening
+from models.screeners import Screener
+from tasks.items import Combination
+from tasks.stage import Outcome, Stage, Strata
+
+
+class ScreenStage(Stage[Combination, Screening]):
+    """Keyframe x task -> Screening; an unsuitable combination is rejected with its record."""
+
+    name: ClassVar[str] = "screen"
+    version: ClassVar[int] = 1
+    record = Screening
+
+    def __init__(self, screener: Screener) -> None:
+        """Take the back end that decides."""
+        self.backend = self.screener = screener
+
+    def identity(self, item: Combination) -> str:
+        """Return the combination's id."""
+        return item.id
+
+    def inputs(self, item: Combination) -> tuple[Digest, ...]:
+        """Return the digests of keyframe and task."""
+        return item.inputs
+
+    def strata(self, item: Combination) -> Strata:
+        """Return the combination's strata."""
+        return item.strata
+
+    def process(self, items: Sequence[Combination]) -> Iterable[Outcome[Screening]]:
+        """Yield one screening per combination."""
+        for item in items:
+            found = self.screener.screen(item.keyframe, item.task)
+            yield Outcome(found, found.suitable, found.reason_code)

@@ -1,0 +1,145 @@
+"""Writing the log: same bytes, whole or absent, never over somebody else's files."""
+
+from __future__ import annotations
+
+import errno
+import json
+from pathlib import Path
+
+import pytest
+
+from data_registry.sources.streetset import StreetsetTargetError, StreetsetWriteError, write_streetset, writer
+from data_registry.sources.streetset.layout import KEY_INDEX, camera_us
+from data_registry.sources.streetset.pictures import jpeg
+from data_registry.sources.streetset.tables import picture_path
+
+DOCUMENTS_DIGEST = "77da7c73298a9d583ed88d3ed8a0421dea6cad2ab8966b360f45020929758e9a"
+"""Of recipe 1. When it changes, raise RECIPE: logs on disk are then written anew."""
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take a stand-in for the pictures: these tests are about files."""
+    monkeypatch.setattr(writer, "jpeg", lambda channel, time: f"{channel} {time}".encode())
+    monkeypatch.setattr(writer.os, "cpu_count", lambda: 1)
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+@pytest.mark.timeout(600)  # waits for the log to be written
+def test_documents_and_pictures_come_out_the_same_again(street_root: Path) -> None:
+    for path, content in writer.documents().items():
+        assert (street_root / path).read_bytes() == content
+    for channel, index in (("CAM_FRONT", KEY_INDEX), ("CAM_BACK_LEFT", 0)):
+        assert (street_root / picture_path(channel, index)).read_bytes() == jpeg(channel, camera_us(channel, index))
+
+
+def test_two_writes_are_equal(tmp_path: Path, quick) -> None:
+    one, two = write_streetset(tmp_path / "a" / "one"), write_streetset(tmp_path / "two")
+    assert contents(one) == contents(two)
+    assert len(list(one.rglob("*.jpg"))) == 30
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "two"]
+
+
+def test_a_changed_document_asks_for_a_new_recipe() -> None:
+    assert (writer.RECIPE, writer.documents_digest()) == (1, DOCUMENTS_DIGEST)
+
+
+def test_a_complete_log_is_left_alone(tmp_path: Path, quick, monkeypatch) -> None:
+    root = write_streetset(tmp_path / "log")
+    monkeypatch.setattr(writer, "documents", lambda: pytest.fail("written again"))
+    assert write_streetset(root) == root
+
+
+def test_a_missing_or_shortened_file_is_written_again(tmp_path: Path, quick) -> None:
+    root = write_streetset(tmp_path / "log")
+    before = contents(root)
+    next(root.rglob("*.jpg")).unlink()
+    (root / writer.VERSION / "sample.json").write_bytes(b"[")
+    assert contents(write_streetset(root)) == before
+
+
+def test_a_log_of_an_older_recipe_is_replaced(tmp_path: Path, quick) -> None:
+    root = write_streetset(tmp_path / "log")
+    stamp = json.loads((root / writer.STAMP).read_text())
+    (root / writer.STAMP).write_text(json.dumps({**stamp, "recipe": 0}))
+    write_streetset(root)
+    assert json.loads((root / writer.STAMP).read_text()) == stamp
+    assert [path.name for path in tmp_path.iterdir()] == ["log"]
+
+
+def test_an_empty_folder_is_filled(tmp_path: Path, quick) -> None:
+    (tmp_path / "log").mkdir()
+    assert (write_streetset(tmp_path / "log") / writer.STAMP).is_file()
+
+
+def test_a_folder_with_other_files_is_refused(tmp_path: Path, quick) -> None:
+    (tmp_path / "thesis.tex").write_text("mine")
+    with pytest.raises(StreetsetTargetError, match=r"holds files that are not part of the streetset log: thesis\.tex"):
+        write_streetset(tmp_path)
+    assert contents(tmp_path) == {"thesis.tex": b"mine"}
+
+
+def test_a_damaged_log_with_other_files_is_refused(tmp_path: Path, quick) -> None:
+    root = write_streetset(tmp_path / "log")
+    (root / writer.VERSION / "sample.json").unlink()
+    (root / "notes.txt").write_text("mine")
+    with pytest.raises(StreetsetTargetError, match=r"notes\.txt"):
+        write_streetset(root)
+
+
+def test_a_file_as_target_is_refused(tmp_path: Path, quick) -> None:
+    (tmp_path / "log").write_text("")
+    with pytest.raises(StreetsetTargetError, match="is a file"):
+        write_streetset(tmp_path / "log")
+
+
+def test_a_full_disk_is_told_and_leaves_nothing_behind(tmp_path: Path, quick, monkeypatch) -> None:
+    def full(path: Path, content: bytes) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(writer, "_write", full)
+    with pytest.raises(StreetsetWriteError, match=r"cannot write .*No space left on device.*another folder") as caught:
+        write_streetset(tmp_path / "log")
+    assert caught.value.errno == errno.ENOSPC
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_of_two_writers_the_first_wins_and_the_second_is_content(tmp_path: Path, quick, monkeypatch) -> None:
+    root, fill = tmp_path / "log", writer._fill
+
+    def overtaken(folder: Path) -> None:
+        fill(folder)
+        monkeypatch.setattr(writer, "_fill", fill)
+        write_streetset(root)
+
+    monkeypatch.setattr(writer, "_fill", overtaken)
+    assert write_streetset(root) == root
+    assert writer.is_complete(root)
+    assert [path.name for path in tmp_path.iterdir()] == ["log"]
+
+
+def test_a_writer_overtaken_at_the_last_moment_keeps_the_other_log(tmp_path: Path, quick, monkeypatch) -> None:
+    root, rename, overtaken = tmp_path / "log", Path.rename, []
+
+    def late(self: Path, target: Path) -> Path:
+        if self.name == "new" and not overtaken:
+            overtaken.append(self)
+            write_streetset(root)
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", late)
+    assert write_streetset(root) == root
+    assert writer.is_complete(root)
+    assert [path.name for path in tmp_path.iterdir()] == ["log"]
+
+
+def test_a_rename_that_fails_is_told(tmp_path: Path, quick, monkeypatch) -> None:
+    def refused(self: Path, target: Path) -> Path:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(Path, "rename", refused)
+    with pytest.raises(StreetsetWriteError, match="Read-only file system"):
+        write_streetset(tmp_path / "log")

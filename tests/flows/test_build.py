@@ -1,0 +1,106 @@
+"""The build flow, run as a user runs it, on a real Prefect server."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterFlowRunId, FlowRunFilter, FlowRunFilterName
+
+from flows.artifacts import MAX_BYTES
+from flows.server import PrefectServer
+from tests.flows.builds import Place
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory, street_root: Path, prefect_server: PrefectServer) -> Place:
+    return Place(tmp_path_factory.mktemp("build"), street_root, prefect_server)
+
+
+@pytest.fixture(scope="module")
+def made(place: Place) -> dict[str, Any]:
+    return place.build()
+
+
+def test_a_build_publishes_a_release_that_verifies_deeply(place: Place, made: dict[str, Any]) -> None:
+    assert made["complete"]
+    assert made["pairs"]
+    assert (place.folder / made["path"]).resolve() == place.release.resolve()
+    done = place.run("verify", "--deep", str(place.release), "--json")
+    assert done.returncode == 0, done.stdout
+    assert json.loads(done.stdout)["digest"] == made["digest"]
+
+
+def test_counts_add_up_at_every_stage(made: dict[str, Any]) -> None:
+    rows = {row.pop("stage"): row for row in [dict(row) for row in made["funnel"]]}
+    for row in rows.values():
+        assert sum(count for name, count in row.items() if name != "total") == row["total"]
+    assert rows["screen"]["total"] == rows["source"]["kept"] * 3
+    assert rows["edit"]["total"] == rows["screen"]["kept"]
+    assert rows["release"]["total"] == rows["screen"]["total"]
+
+
+def test_the_flow_run_shows_its_artifacts_within_their_size(made: dict[str, Any]) -> None:
+    with get_client(sync_client=True) as client:
+        runs = client.read_flow_runs(flow_run_filter=FlowRunFilter(name=FlowRunFilterName(any_=["build-sample"])))
+        found = {
+            artifact.key: artifact
+            for run in runs
+            for artifact in client.read_artifacts(
+                artifact_filter=ArtifactFilter(flow_run_id=ArtifactFilterFlowRunId(any_=[run.id]))
+            )
+        }
+    assert {"source", "funnel", "rejections", "contact-sheet-1", "release", "index"} <= set(found)
+    assert all(len(str(artifact.data).encode()) <= MAX_BYTES for artifact in found.values())
+    assert "data:image/jpeg;base64," in str(found["contact-sheet-1"].data)
+    assert made["digest"] in str(found["release"].data)
+    assert "/artifacts/key/funnel" in str(found["index"].data)
+
+
+def test_a_second_build_redoes_nothing_and_finds_the_release(place: Place, made: dict[str, Any]) -> None:
+    before = place.results()
+    again = place.build()
+    assert (again["digest"], again["was_there"]) == (made["digest"], True)
+    assert place.results() == before
+
+
+def test_another_order_gives_the_same_bytes(place: Place, made: dict[str, Any], tmp_path: Path) -> None:
+    other = Place(tmp_path, place.logs, place.server)
+    tasks = ["occluded_pedestrian", "large_vehicle_blocking_lane", "collapsed_road_surface"]
+    again = other.build(*[word for task in tasks for word in ("--tasks", task)])
+    assert again["digest"] == made["digest"]
+
+
+def test_a_changed_threshold_redoes_only_decide(place: Place, made: dict[str, Any]) -> None:
+    before = place.results()
+    done = place.run(*place.settings(), "--set", "decide.revision=stricter", "--version", "0.0.0-stricter", "--json")
+    assert done.returncode == 0, done.stderr
+    new = set(place.results()) - set(before)
+    stages = {stage for key, stage in place.rows("SELECT key, stage FROM results") if key in new}
+    assert stages == {"decide"}
+
+
+def test_a_dry_run_says_what_is_memoised_and_does_nothing(place: Place, made: dict[str, Any]) -> None:
+    before = place.results()
+    done = place.run(*place.settings(), "--dry-run", "--json")
+    assert done.returncode == 0, done.stderr
+    assert all(row["to_do"] == 0 for row in json.loads(done.stdout)["stages"])
+    assert place.results() == before
+
+
+def test_each_run_leaves_a_log(place: Place, made: dict[str, Any]) -> None:
+    logs = sorted((place.store / "logs").glob("*.log"))
+    assert logs
+    assert "decide:" in logs[0].read_text()
+
+
+def test_show_explains_a_pair_and_materialize_writes_it(place: Place, made: dict[str, Any], tmp_path: Path) -> None:
+    pair = made["pairs"][0]
+    shown = place.run("show", pair, "--release", str(place.release))
+    assert shown.returncode == 0, shown.stderr
+    assert "measure" in shown.stdout
+    options = ["--set", f"source.root={place.logs}", "--set", "source.version=v1.0-streetset"]
+    done = place.run("materialize", str(place.release), str(tmp_path / "out"), "--store", str(place.store), *options)
+    assert done.returncode == 0, done.stderr
+    assert list((tmp_path / "out").rglob("*.png"))

@@ -1,0 +1,89 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flows.prefect_plugin import complete_name
+from flows.serve import Serving
+from tests.flows.conftest import CHECKOUT, prefect_command
+
+
+@pytest.mark.parametrize("command", ["run", "inspect"])
+def test_a_bare_name_is_completed(command: str) -> None:
+    assert complete_name(["/bin/prefect", "deployment", command, "drain-stage", "--watch"]) == [
+        "/bin/prefect",
+        "deployment",
+        command,
+        "drain-stage/drain-stage",
+        "--watch",
+    ]
+
+
+def test_root_options_may_come_first() -> None:
+    words = ["prefect", "--profile", "deployment", "--no-prompt", "deployment", "run", "a"]
+    assert complete_name(words) == [*words[:-1], "a/a"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "prefect deployment run flow/deployment",
+        "prefect deployment run --id 0f3c",
+        "prefect deployment run --watch drain-stage",
+        "prefect deployment run",
+        "prefect deployment ls drain-stage",
+        "prefect deployment delete drain-stage",
+        "prefect flow-run inspect drain-stage",
+        "prefect --version",
+        "prefect",
+        "python script.py deployment run drain-stage",
+        "pytest deployment run drain-stage",
+        "",
+    ],
+)
+def test_any_other_command_line_stays_as_it_is(line: str) -> None:
+    assert complete_name(line.split()) == line.split()
+
+
+def installed_plugin(folder: Path) -> dict[str, str]:
+    """Returns an environment in which our entry point counts as installed: a dist-info folder on the import path."""
+    information = folder / "exceptiondrive_plugin-0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: exceptiondrive-plugin\nVersion: 0\n")
+    (information / "entry_points.txt").write_text("[prefect.plugins]\nexceptiondrive = flows.prefect_plugin\n")
+    return {"PYTHONPATH": os.pathsep.join([str(folder), str(CHECKOUT)])}
+
+
+def test_prefect_itself_runs_and_inspects_a_bare_name(serving: Serving, tmp_path: Path) -> None:
+    environment = serving.environment() | installed_plugin(tmp_path)
+    inspected = prefect_command("deployment", "inspect", "drain-stage", environment=environment, cwd=tmp_path)
+    assert inspected.returncode == 0, inspected.stderr
+    assert "jobs/tiny.py:drain" in inspected.stdout
+    words = ["deployment", "run", "drain-stage", "-p", f'folder="{tmp_path}"', "--watch"]
+    ran = prefect_command(*words, environment=environment, cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert "Completed" in ran.stdout
+    assert len(list(tmp_path.glob("drain.*"))) == 1
+
+
+def test_without_the_plugin_prefect_refuses_the_bare_name_and_takes_the_long_form(
+    serving: Serving, tmp_path: Path
+) -> None:
+    environment = serving.environment() | {"PREFECT_PLUGINS_ENABLED": "false"}
+    bare = prefect_command("deployment", "inspect", "drain-stage", environment=environment, cwd=tmp_path)
+    assert bare.returncode == 1
+    long = prefect_command("deployment", "inspect", "drain-stage/drain-stage", environment=environment, cwd=tmp_path)
+    assert long.returncode == 0
+
+
+def test_the_plugin_costs_next_to_nothing_beyond_prefects_own_import() -> None:
+    program = (
+        "import prefect, pluggy, prefect.plugins, time; prefect.plugins.register_hook\n"
+        "start = time.process_time(); import flows.prefect_plugin; print(time.process_time() - start)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(CHECKOUT), "PREFECT_PLUGINS_ENABLED": "false"}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert float(done.stdout) < 0.05

@@ -1,0 +1,202 @@
+"""Regions from masks whose truth is known: the centre within 0.5 m or 5 % of the range, and half of the area shared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import shapely
+
+from data_registry.blobs import Blobs
+from data_registry.edits import full_object_mask
+from data_registry.records import Mounted, Placement, Region
+from models.localizers.ground_plane import GroundPlaneLocalizer, GroundPlaneSettings
+from models.localizers.localizer import LocalizeRequest, RegionNotFoundError, SeenHazard
+from tasks.items import Edited, Screened
+from tests.verdict_cases import (
+    HOLE,
+    PEDESTRIAN,
+    TRUCK,
+    Painter,
+    box,
+    expected_quad,
+    hole,
+    located,
+    parked,
+    pedestrian,
+    picture,
+    screened,
+    street,
+    truck,
+)
+
+
+@pytest.fixture
+def blobs(tmp_path: Path) -> Blobs:
+    return Blobs(str(tmp_path))
+
+
+def find(item: Screened, drawn: Placement, blobs: Blobs) -> Region:
+    region = located(Painter(blobs).edited(item, drawn), blobs)
+    assert region is not None
+    return region
+
+
+def overlap(region: Region, quad: np.ndarray) -> float:
+    found, truth = shapely.Polygon(region.quad), shapely.Polygon(quad)
+    return found.intersection(truth).area / found.union(truth).area
+
+
+CASES = [
+    *[
+        (TRUCK, truck(x, y, yaw))
+        for x, y, yaw in [(11, 0, 0), (14, 0.4, 0.1), (20, -1, 0.35), (16, 1, -0.5), (30, 0, 0)]
+    ],
+    *[(TRUCK, truck(12, y)) for y in (4.5, -4.5)],
+    *[(PEDESTRIAN, pedestrian(x, y)) for x, y in [(9, -1.5), (14, -2), (18, 1)]],
+    *[(HOLE, hole(x, y)) for x, y in [(8, 0), (12, 0.5), (15, -1)]],
+]
+
+
+@pytest.mark.parametrize(("task", "placement"), CASES)
+def test_the_region_is_where_the_hazard_was_drawn(task: str, placement: Placement, blobs: Blobs) -> None:
+    item = screened(task, placement)
+    truth = expected_quad(item.combination.task, placement)
+
+    region = find(item, placement, blobs)
+
+    centre = np.array(region.quad).mean(axis=0)
+    assert np.linalg.norm(centre - truth.mean(axis=0)) <= max(0.5, 0.05 * float(np.hypot(*truth.mean(axis=0))))
+    assert overlap(region, truth) >= 0.5
+
+
+@pytest.mark.parametrize("shift", [-3.0, 4.0])
+def test_a_moved_hazard_is_found_where_it_is_and_the_evidence_says_how_far(shift: float, blobs: Blobs) -> None:
+    item = screened(TRUCK, truck(15))
+
+    region = find(item, truck(15 + shift), blobs)
+
+    assert np.array(region.quad).mean(axis=0)[0] == pytest.approx(15 + shift, abs=0.5)
+    assert region.evidence.centre_offset_m == pytest.approx(abs(shift), abs=0.5)
+    assert region.evidence.expected_iou is not None
+    assert region.evidence.expected_iou < 0.5
+
+
+def test_the_region_says_what_the_task_says(blobs: Blobs) -> None:
+    item = screened(PEDESTRIAN, pedestrian())
+
+    region = find(item, pedestrian(), blobs)
+
+    assert region.kind == "occupied"
+    assert region.clearance_m == 1.5
+    assert region.pair_id == item.combination.id
+    assert region.evidence.method == "ground_plane"
+    assert region.evidence.sensor_ids == ("CAM_FRONT",)
+
+
+def test_a_walking_pedestrian_takes_the_ground_along_its_heading(blobs: Blobs) -> None:
+    ring = np.array(find(screened(PEDESTRIAN, pedestrian(14, -1.5)), pedestrian(14, -1.5), blobs).quad)
+
+    assert np.ptp(ring[:, 1]) == pytest.approx(1.4 * 1.5 + 0.55, abs=0.15)
+    assert ring[:, 1].min() == pytest.approx(-1.775, abs=0.15)
+
+
+def test_quads_are_counter_clockwise_and_convex(blobs: Blobs) -> None:
+    quad = shapely.Polygon(find(screened(TRUCK, truck(16, 1, -0.5)), truck(16, 1, -0.5), blobs).quad)
+
+    assert quad.exterior.is_ccw
+    assert quad.convex_hull.area == pytest.approx(quad.area)
+
+
+def test_two_views_of_a_cut_hazard_find_it_whole(blobs: Blobs) -> None:
+    placement = truck(10, 4.5)
+    item = screened(TRUCK, placement)
+    assert len(item.screening.views) == 2
+
+    region = find(item, placement, blobs)
+
+    assert region.evidence.sensor_ids == item.screening.views
+    assert overlap(region, expected_quad(item.combination.task, placement)) > 0.8
+
+
+def test_an_edge_hidden_by_a_parked_car_does_not_narrow_the_hazard(blobs: Blobs) -> None:
+    placement = truck(20, 0)
+    item = screened(TRUCK, placement, street([parked(10, 1.5)]))
+
+    region = find(item, placement, blobs)
+
+    assert overlap(region, expected_quad(item.combination.task, placement)) > 0.7
+
+
+def test_a_hidden_contact_is_no_contact(blobs: Blobs) -> None:
+    placement = pedestrian(14, -1.5)
+    item = screened(PEDESTRIAN, placement, street([parked(9, -1.6)]))
+
+    assert located(Painter(blobs).edited(item, placement), blobs) is None
+
+
+def test_stray_pixels_do_not_move_the_region(blobs: Blobs) -> None:
+    item = screened(TRUCK, truck())
+    edited = Painter(blobs).edited(item, truck())
+    plain = request(edited, mask_of(edited, blobs))
+    speckled = mask_of(edited, blobs)
+    speckled[430, 100] = speckled[440, 700] = True
+
+    found = [GroundPlaneLocalizer().localize(asked).quad for asked in (plain, request(edited, speckled))]
+
+    assert found[0] == found[1]
+
+
+def mask_of(edited: Edited, blobs: Blobs) -> np.ndarray:
+    return full_object_mask(edited.candidate.views[0], blobs, picture("CAM_FRONT").shape) > 0
+
+
+def request(edited: Edited, mask: np.ndarray) -> LocalizeRequest:
+    combination = edited.screened.combination
+    seen = (SeenHazard("CAM_FRONT", mask),)
+    return LocalizeRequest(combination.keyframe, combination.task, edited.screened.screening, edited.candidate, seen)
+
+
+def test_what_cannot_be_found_says_why(blobs: Blobs) -> None:
+    edited = Painter(blobs).edited(screened(TRUCK, truck()), truck())
+    empty = np.zeros(picture("CAM_FRONT").shape[:2], dtype=bool)
+    mounted = Mounted(box=box(10, 0, (0.3, 0.3, 1.0)), faces=("front",))
+    changed = edited.screened.screening.model_copy(update={"placement": mounted})
+    lamp = Edited(Screened(edited.screened.combination, changed), edited.candidate)
+    nowhere = edited.screened.screening.model_copy(update={"placement": None})
+    lost = Edited(Screened(edited.screened.combination, nowhere), edited.candidate)
+
+    with pytest.raises(RegionNotFoundError, match="no view shows where the hazard touches"):
+        GroundPlaneLocalizer().localize(request(edited, empty))
+    with pytest.raises(RegionNotFoundError, match="a mounted placement has no ground contact"):
+        GroundPlaneLocalizer().localize(request(lamp, empty))
+    with pytest.raises(RegionNotFoundError, match="no placement"):
+        GroundPlaneLocalizer().localize(request(lost, empty))
+
+
+def test_a_surface_seen_by_no_view_is_not_found(blobs: Blobs) -> None:
+    edited = Painter(blobs).edited(screened(HOLE, hole()), hole())
+
+    with pytest.raises(RegionNotFoundError, match="no view shows the hazard on the ground"):
+        GroundPlaneLocalizer().localize(request(edited, np.zeros(picture("CAM_FRONT").shape[:2], dtype=bool)))
+
+
+def test_regions_end_at_their_reach(blobs: Blobs) -> None:
+    edited = Painter(blobs).edited(screened(TRUCK, truck(14)), truck(14))
+    asked = request(edited, mask_of(edited, blobs))
+
+    cut = GroundPlaneLocalizer(GroundPlaneSettings(reach_m=14)).localize(asked)
+
+    assert np.array(cut.quad)[:, 0].max() < 14.1
+    with pytest.raises(RegionNotFoundError):
+        GroundPlaneLocalizer(GroundPlaneSettings(reach_m=9)).localize(asked)
+
+
+def test_without_an_expected_region_there_is_nothing_to_compare(blobs: Blobs) -> None:
+    item = screened(TRUCK, truck(), expected_region=None)
+
+    region = find(item, truck(), blobs)
+
+    assert region.evidence.centre_offset_m is None
+    assert region.evidence.expected_iou is None
