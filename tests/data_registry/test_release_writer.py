@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from data_registry.holders import this_process
 from data_registry.blobs import StorageFullError
+from data_registry.holders import this_process
 from data_registry.manifest import ReleaseCorruptError, ReleaseNameError
 from data_registry.release import open_release
 from data_registry.release_writer import ReleaseExistsError, ReleaseUnwritableError
