@@ -155,10 +155,9 @@ def _fill(draft: Draft, staging: Path) -> Manifest:
         components=components,
         files=tuple(_write(staging, path, documents[path]) for path in sorted(documents)),
     )
-    _flush(staging / MANIFEST, manifest.content())
-    _flush(staging / LOCK, Lock.of(manifest, draft.made_by).content())
-    for folder, _, _ in os.walk(staging, topdown=False):
-        sync_folder(Path(folder))
+    (staging / MANIFEST).write_bytes(manifest.content())
+    (staging / LOCK).write_bytes(Lock.of(manifest, draft.made_by).content())
+    _flush(staging)
     return manifest
 
 
@@ -174,7 +173,7 @@ def _write(staging: Path, path: str, content: bytes, table: tables.TableSchema |
     if len(content) > LARGEST_FILE:
         raise ReleaseError(f"{path} would have {len(content)} bytes, more than the {LARGEST_FILE} a reader accepts")
     target.parent.mkdir(parents=True, exist_ok=True)
-    _flush(target, content)
+    target.write_bytes(content)
     return FileEntry(
         path=path,
         bytes=len(content),
@@ -183,11 +182,13 @@ def _write(staging: Path, path: str, content: bytes, table: tables.TableSchema |
     )
 
 
-def _flush(target: Path, content: bytes) -> None:
-    with target.open("xb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+def _flush(staging: Path) -> None:
+    """Flush files, then their folders, to disk: all at the end, so that the disk can take them together."""
+    for folder, _, names in os.walk(staging, topdown=False):
+        for name in names:
+            with (Path(folder) / name).open("rb") as file:
+                os.fsync(file.fileno())
+        sync_folder(Path(folder))
 
 
 @contextmanager

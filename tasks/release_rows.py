@@ -300,6 +300,8 @@ def _view_rows(publication: Publication, pairs: list[Pair]) -> Iterator[Row]:
         edits = {(view.sensor_id, view.frame_offset): view for view in pair.candidate.views}
         for camera in pair.keyframe.cameras:
             view = edits.pop((camera.sensor_id, camera.frame_offset), None)
+            if camera.sha256 is None and view is not None:
+                raise PublicationError(f"{pair.id}: the edited view {camera.sensor_id} lost its picture in the log")
             if camera.sha256 is None:
                 continue
             row = _plain_view(pair, camera)
@@ -339,6 +341,8 @@ def _edited_view(publication: Publication, pair: Pair, view: ViewEdit, source: t
         raise PublicationError(
             f"{pair.id} {view.sensor_id}: the edit was made from another picture than the keyframe's"
         )
+    if delta[edit_mask == 0].any():
+        raise PublicationError(f"{pair.id} {view.sensor_id}: the delta is not zero outside its edit mask")
     edited = compose(pixels, view.window, delta, edit_mask)
     return {
         "is_edited": True,

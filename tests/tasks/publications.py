@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from data_registry import identity
 from data_registry.blobs import Blobs
+from data_registry.identity import Digest, seed_for, sha256
 from data_registry.ledger import Result
 from data_registry.pictures import encode_png
 from data_registry.records import (
@@ -55,8 +55,8 @@ STAGES = ("screen", "edit", "measure", "localize", "judge", "decide")
 TOKENS = ("aaaa", "bbbb", "cccc")
 
 
-def _sha(text: str) -> identity.Digest:
-    return identity.sha256(text.encode())
+def _sha(text: str) -> Digest:
+    return sha256(text.encode())
 
 
 @cache
@@ -78,12 +78,14 @@ class Logs:
         self.changed = dict(changed or {})
         self.asked = 0
 
-    def fingerprint(self) -> identity.Digest:
+    def fingerprint(self) -> Digest:
         return _sha("tables")
 
     def select(self, request: Request) -> Selection:
         frames = [keyframe(token) for token in TOKENS if not request.tokens or token in request.tokens]
-        return Selection(tuple(frames), (Skipped("streetset/town/dddd", "no_pictures", "/srv/logs/x/a.jpg is missing"),))
+        return Selection(
+            tuple(frames), (Skipped("streetset/town/dddd", "no_pictures", "/srv/logs/x/a.jpg is missing"),)
+        )
 
     def picture(self, keyframe: Keyframe, camera: Camera) -> bytes:
         self.asked += 1
@@ -100,7 +102,7 @@ def _camera(token: str, sensor_id: str, frame_offset: int) -> Camera:
         timestamp_us=1_000_000 + 500_000 * frame_offset,
         width=WIDTH,
         height=HEIGHT,
-        sha256=None if lost else identity.sha256(picture(token, sensor_id, frame_offset)),
+        sha256=None if lost else sha256(picture(token, sensor_id, frame_offset)),
         intrinsics=((50.0, 0.0, 32.0), (0.0, 50.0, 24.0), (0.0, 0.0, 1.0)),
         camera_to_ego=Pose(translation=(1.7, 0.0, 1.5), rotation=(0.5, -0.5, 0.5, -0.5)),
         ego_to_global=Pose(translation=(0.0, 0.0, 0.0), rotation=(1.0, 0.0, 0.0, 0.0)),
@@ -150,7 +152,7 @@ class Named(Stage[Any, Any]):
     def identity(self, item: Any) -> str:
         raise NotImplementedError
 
-    def inputs(self, item: Any) -> tuple[identity.Digest, ...]:
+    def inputs(self, item: Any) -> tuple[Digest, ...]:
         raise NotImplementedError
 
     def strata(self, item: Any) -> Strata:
@@ -201,7 +203,7 @@ def screening(combination: Combination, suitable: bool = True) -> Screening:
 def candidate(blobs: Blobs, combination: Combination, attempt: int) -> Candidate:
     """A candidate with two edited views; its blobs are stored."""
     return Candidate(
-        seed=identity.seed_for(0, "editor", combination.id, attempt),
+        seed=seed_for(0, "editor", combination.id, attempt),
         attempt=attempt,
         views=tuple(_view(blobs, combination.keyframe, sensor, attempt) for sensor in ("CAM_FRONT_LEFT", "CAM_FRONT")),
     )
@@ -216,7 +218,7 @@ def _view(blobs: Blobs, frame: Keyframe, sensor: str, attempt: int) -> ViewEdit:
     delta = np.where(edit_mask[..., None] > 0, 40 + attempt, 0).repeat(3, axis=2).astype(np.uint8)
     return ViewEdit(
         sensor_id=sensor,
-        source_sha256=identity.sha256(picture(frame.token, sensor)),
+        source_sha256=sha256(picture(frame.token, sensor)),
         window=WINDOW,
         edited=blobs.put(encode_png(delta)),
         edit_mask=blobs.put(encode_png(edit_mask)),
@@ -325,8 +327,6 @@ def build(folder: Path, version: str = "0.0.0-dev", order: int = 1, ends: Sequen
         chain.add(combination, end)
     logs = Logs()
     chosen = logs.select(Request())
-    results = {name: StageResults(name, tuple(chain.found[name][::order]), ()) for name in STAGES}
-    names = dict(zip(STAGES, ("screened", "edited", "measured", "localized", "judged", "decided"), strict=True))
     return Publication(
         name="demo",
         version=version,
@@ -335,7 +335,12 @@ def build(folder: Path, version: str = "0.0.0-dev", order: int = 1, ends: Sequen
         blobs=blobs,
         stages={name: Named(name) for name in STAGES[::order]},
         provenance={"order": order, "made_at": f"run {order}"},
-        **{names[name]: found for name, found in results.items()},
+        screened=StageResults("screen", tuple(chain.found["screen"][::order]), ()),
+        edited=StageResults("edit", tuple(chain.found["edit"][::order]), ()),
+        measured=StageResults("measure", tuple(chain.found["measure"][::order]), ()),
+        localized=StageResults("localize", tuple(chain.found["localize"][::order]), ()),
+        judged=StageResults("judge", tuple(chain.found["judge"][::order]), ()),
+        decided=StageResults("decide", tuple(chain.found["decide"][::order]), ()),
     )
 
 

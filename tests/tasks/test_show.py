@@ -1,0 +1,78 @@
+"""Explaining a combination from its release alone."""
+
+import json
+
+import pytest
+
+from data_registry.release import Release, open_release
+from tasks.publish import publish
+from tasks.show import UnknownCombinationError, show
+from tests.tasks.publications import build
+
+BENCHMARK = "streetset/town/aaaa/collapsed_road_surface"
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Release:
+    folder = tmp_path_factory.mktemp("release")
+    return open_release(publish(build(folder), folder / "releases").path)
+
+
+def test_a_benchmark_pair_is_explained_from_screening_to_decision(release: Release):
+    about = show(release, BENCHMARK)
+    assert about.outcome == "benchmark"
+    assert about.pair is not None
+    assert about.pair["placement"]["kind"] == "standing"
+    assert about.pair["facts"][0]["name"] == "speed"
+    assert about.region is not None
+    assert about.decision is not None
+    assert {row["chosen"] for row in about.measurements} == {True, False}
+    assert [row["stage"] for row in about.lineage][:2] == ["screen", "edit"]
+    assert about.lineage[-1]["stage"] == "decide"
+    assert not about.rejections
+    assert [view["is_edited"] for view in about.views] == [True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("item_id", "outcome"),
+    [
+        ("streetset/town/aaaa/large_vehicle_blocking_lane", "auxiliary"),
+        ("streetset/town/bbbb/collapsed_road_surface", "screen: ego_standing"),
+        ("streetset/town/bbbb/large_vehicle_blocking_lane", "edit: truncated_picture"),
+        ("streetset/town/cccc/collapsed_road_surface", "decide: low_realism"),
+        ("streetset/town/cccc/large_vehicle_blocking_lane", "decide: low_realism"),
+        ("streetset/town/dddd", "source: no_pictures"),
+    ],
+)
+def test_whatever_a_combination_came_to_is_explained(release: Release, item_id: str, outcome: str):
+    about = show(release, item_id)
+    assert about.outcome == outcome
+    assert json.loads(json.dumps(about.as_json()))["outcome"] == outcome
+    assert about.rejections or outcome == "benchmark"
+
+
+def test_the_lost_candidate_shows_under_its_pair(release: Release):
+    stages = [row["stage"] for row in show(release, "streetset/town/cccc/large_vehicle_blocking_lane").rejections]
+    assert stages == ["localize", "decide"]
+
+
+def test_the_text_says_what_was_held_against_which_limit(release: Release):
+    text = show(release, "streetset/town/bbbb/collapsed_road_surface").as_markdown()
+    assert "Not kept by screen" in text
+    assert "| 1 | - | False | speed | 8 |" in text
+    text = show(release, "streetset/town/cccc/collapsed_road_surface").as_markdown()
+    assert "| low_realism | 0.2 | 0.5 |" in text
+    text = show(release, BENCHMARK).as_markdown()
+    assert "| speed | 8 | 1 | - | False |" not in text
+    assert "| speed | 8 | 1 | - | True |" in text
+    assert (
+        "- evidence: a.jpg is truncated"
+        in show(release, "streetset/town/bbbb/large_vehicle_blocking_lane").as_markdown()
+    )
+
+
+def test_an_unknown_id_is_answered_with_ids_that_are_like_it(release: Release):
+    with pytest.raises(UnknownCombinationError, match="knows nothing about 'aaaa'; it has streetset/town/aaaa/coll"):
+        show(release, "aaaa")
+    with pytest.raises(UnknownCombinationError, match="and 3 more"):
+        show(release, "")
