@@ -306,3 +306,36 @@ def test_a_table_with_any_changed_byte_raises_nothing_but_a_table_error(made: Pa
             schema.decode(bytes(changed), "regions")
         except TableError:
             continue
+
+
+@pytest.mark.parametrize(
+    ("step", "counts", "problem"),
+    [
+        ("screen", {"kept": 9}, "the counts of 'screen' do not add up"),
+        ("release", {"auxiliary": 0, "rejected": 4}, "1 auxiliary pairs, the manifest counts 0"),
+        ("release", {"total": 7}, "what the combinations came to does not add up"),
+        ("dream", {"rejected": 2, "total": 2}, "0 rows dream/rejected, the manifest counts 2"),
+    ],
+)
+def test_a_funnel_that_the_rows_do_not_back_is_found(release: Path, step: str, counts: dict[str, int], problem: str):
+    def lie(manifest: Manifest) -> Manifest:
+        part = manifest.components["hazards"]
+        funnel = {**part.funnel, step: {**part.funnel.get(step, {}), **counts}}
+        return manifest.model_copy(update={"components": {"hazards": part.model_copy(update={"funnel": funnel})}})
+
+    reseal(release, lie)
+    assert problem in what(verify(release))
+
+
+def test_a_clearance_of_nothing_is_found(release: Path):
+    rewrite(release, "regions", pl.lit(0.0).alias("clearance_m"))
+    assert "the clearance must be positive" in what(verify(release))
+
+
+def test_a_pair_whose_views_are_all_as_they_were_is_found(release: Path):
+    names = [name for name, column in HAZARDS.table("views").columns.items() if column.nullable]
+    blank = [pl.lit(None, dtype=HAZARDS.table("views").columns[name].dtype).alias(name) for name in names]
+    rewrite(release, "views", pl.lit(False).alias("is_edited"), *blank)
+    found = what(verify(release))
+    assert f"{open_release(release).frame('hazards', 'pairs')['pair_id'][0]} has no edited view" in found
+    assert "is named by no table" in found

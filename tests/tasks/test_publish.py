@@ -283,3 +283,21 @@ def test_a_scene_whose_name_no_path_can_have_is_refused(tmp_path: Path, monkeypa
 def test_a_scene_may_have_an_at_sign(publication: Publication):
     assert pair_of("nuscenes/a@0123456789ab/t/x@0123456789ab") == "nuscenes/a@0123456789ab/t/x"
     assert candidate(publication.blobs, publication.screened.settled[0].item, 0).edit_digest
+
+
+def test_records_of_rejected_items_are_their_evidence(publication: Publication, tmp_path: Path):
+    result = dataclasses.replace(publication.judged.settled[0].result, status="rejected", reason_code="doubtful")
+    changed = publication
+    for field in ("localized", "judged"):
+        changed = change(changed, field, 0, result=result)
+    against = next(
+        index for index, entry in enumerate(publication.edited.settled) if entry.id.startswith("streetset/town/cccc")
+    )
+    changed = change(changed, "edited", against, result=result)
+    published = publish(changed, tmp_path)
+    assert verify(published.path).ok
+    rows = open_release(published.path).frame("hazards", "rejections").filter(reason_code="doubtful").to_dicts()
+    evidence = {row["stage"]: json.loads(row["evidence"]) for row in rows}
+    assert evidence["localize"]["method"] == "ground_plane"
+    assert evidence["judge"]["realism"] == 0.7
+    assert len(evidence["edit"]) == 1
