@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from flows import serve
-from flows.server import PrefectServer, applied, free_port, private_server
+from flows.server import PrefectServer, applied, free_port
 
 CHECKOUT = Path(__file__).parents[2]
 
@@ -19,40 +19,33 @@ from pathlib import Path
 from prefect import flow
 from flows.launch import run_drains
 
-@flow(name="build-exceptiondrive")
+@flow(name="tiny-build")
 def build(folder: str, count: int = 2, seconds: float = 0.0) -> list[str]:
     Path(folder, f"build.{os.getpid()}").touch()
-    runs = run_drains("drain-stage/drain-stage", {"folder": folder, "seconds": seconds}, count, poll_s=0.5)
+    runs = run_drains("tiny-drain/tiny-drain", {"folder": folder, "seconds": seconds}, count, poll_s=0.5)
     return [run.state for run in runs]
 
-@flow(name="drain-stage")
+@flow(name="tiny-drain")
 def drain(folder: str, seconds: float = 0.0) -> None:
     Path(folder, f"drain.{os.getpid()}").touch()
     if not Path(folder, "hurry").exists():
         time.sleep(seconds)
 """
 _TINY_DEPLOYMENTS = """
-deployments:
-  - {name: build-exceptiondrive, entrypoint: "jobs/tiny.py:build", work_pool: {name: build}}
-  - {name: drain-stage, entrypoint: "jobs/tiny.py:drain", work_pool: {name: cpu}}
+  - {name: tiny-build, entrypoint: "jobs/tiny.py:build", work_pool: {name: build}}
+  - {name: tiny-drain, entrypoint: "jobs/tiny.py:drain", work_pool: {name: cpu}}
 """
 
 
 @pytest.fixture(scope="session")
-def prefect_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrefectServer]:
-    """A private server for the whole session, which this process uses."""
-    with private_server(tmp_path_factory.mktemp("prefect")) as server, applied(server.environment):
-        yield server
-
-
-@pytest.fixture(scope="session")
 def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[serve.Serving]:
-    """A served checkout: server on a free port, three workers, deployments build-exceptiondrive and drain-stage."""
+    """The session's one server, as `make serve` sets it up, on a free port: this checkout, and two tiny flows beside."""
     root = tmp_path_factory.mktemp("served")
     checkout = root / "checkout"
     (checkout / "jobs").mkdir(parents=True)
     (checkout / "jobs" / "tiny.py").write_text(_TINY_FLOWS)
-    (checkout / "prefect.yaml").write_text(_TINY_DEPLOYMENTS)
+    (checkout / "flows").symlink_to(CHECKOUT / "flows")
+    (checkout / "prefect.yaml").write_text((CHECKOUT / "prefect.yaml").read_text() + _TINY_DEPLOYMENTS)
     (checkout / "prefect.toml").write_text((CHECKOUT / "prefect.toml").read_text())
     served = serve.Serving(free_port(), root / "state", checkout)
     path = os.environ.get("PYTHONPATH")
@@ -63,6 +56,14 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[serve.Serving]
     finally:
         serve.stop(served)
         os.environ.pop("PYTHONPATH") if path is None else os.environ.update(PYTHONPATH=path)
+
+
+@pytest.fixture(scope="session")
+def prefect_server(serving: serve.Serving) -> Iterator[PrefectServer]:
+    """The same server, which this process uses from here on."""
+    server = PrefectServer(serving.url, serving.environment())
+    with applied(server.environment):
+        yield server
 
 
 def prefect_command(*words: str, environment: dict[str, str], cwd: Path) -> "subprocess.CompletedProcess[str]":

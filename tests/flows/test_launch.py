@@ -42,7 +42,7 @@ def test_a_server_that_stays_away_is_an_error_after_the_allowed_time(prefect_ser
         applied({"PREFECT_API_URL": f"http://127.0.0.1:{free_port()}/api"}),
         pytest.raises(ServerAwayError, match="has not answered for 2 s"),
     ):
-        run_drains("drain-stage/drain-stage", {}, 1, 0.2, Patience(away_s=2.0))
+        run_drains("tiny-drain/tiny-drain", {}, 1, 0.2, Patience(away_s=2.0))
     assert time.monotonic() - began < 15
 
 

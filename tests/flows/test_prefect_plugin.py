@@ -12,11 +12,11 @@ from tests.flows.conftest import CHECKOUT, prefect_command
 
 @pytest.mark.parametrize("command", ["run", "inspect"])
 def test_a_bare_name_is_completed(command: str) -> None:
-    assert complete_name(["/bin/prefect", "deployment", command, "drain-stage", "--watch"]) == [
+    assert complete_name(["/bin/prefect", "deployment", command, "tiny-drain", "--watch"]) == [
         "/bin/prefect",
         "deployment",
         command,
-        "drain-stage/drain-stage",
+        "tiny-drain/tiny-drain",
         "--watch",
     ]
 
@@ -31,15 +31,15 @@ def test_root_options_may_come_first() -> None:
     [
         "prefect deployment run flow/deployment",
         "prefect deployment run --id 0f3c",
-        "prefect deployment run --watch drain-stage",
+        "prefect deployment run --watch tiny-drain",
         "prefect deployment run",
-        "prefect deployment ls drain-stage",
-        "prefect deployment delete drain-stage",
-        "prefect flow-run inspect drain-stage",
+        "prefect deployment ls tiny-drain",
+        "prefect deployment delete tiny-drain",
+        "prefect flow-run inspect tiny-drain",
         "prefect --version",
         "prefect",
-        "python script.py deployment run drain-stage",
-        "pytest deployment run drain-stage",
+        "python script.py deployment run tiny-drain",
+        "pytest deployment run tiny-drain",
         "",
     ],
 )
@@ -58,10 +58,10 @@ def installed_plugin(folder: Path) -> dict[str, str]:
 
 def test_prefect_itself_runs_and_inspects_a_bare_name(serving: Serving, tmp_path: Path) -> None:
     environment = serving.environment() | installed_plugin(tmp_path)
-    inspected = prefect_command("deployment", "inspect", "drain-stage", environment=environment, cwd=tmp_path)
+    inspected = prefect_command("deployment", "inspect", "tiny-drain", environment=environment, cwd=tmp_path)
     assert inspected.returncode == 0, inspected.stderr
     assert "jobs/tiny.py:drain" in inspected.stdout
-    words = ["deployment", "run", "drain-stage", "-p", f'folder="{tmp_path}"', "--watch"]
+    words = ["deployment", "run", "tiny-drain", "-p", f'folder="{tmp_path}"', "--watch"]
     ran = prefect_command(*words, environment=environment, cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert "Completed" in ran.stdout
@@ -72,9 +72,9 @@ def test_without_the_plugin_prefect_refuses_the_bare_name_and_takes_the_long_for
     serving: Serving, tmp_path: Path
 ) -> None:
     environment = serving.environment() | {"PREFECT_PLUGINS_ENABLED": "false"}
-    bare = prefect_command("deployment", "inspect", "drain-stage", environment=environment, cwd=tmp_path)
+    bare = prefect_command("deployment", "inspect", "tiny-drain", environment=environment, cwd=tmp_path)
     assert bare.returncode == 1
-    long = prefect_command("deployment", "inspect", "drain-stage/drain-stage", environment=environment, cwd=tmp_path)
+    long = prefect_command("deployment", "inspect", "tiny-drain/tiny-drain", environment=environment, cwd=tmp_path)
     assert long.returncode == 0
 
 

@@ -4,53 +4,19 @@ import signal
 import socket
 import sys
 import threading
-import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 from uuid import UUID
 
 import pytest
 from prefect.client.orchestration import get_client
-from prefect.client.schemas.objects import FlowRun
-from prefect.deployments import run_deployment
 
 from flows import processes, provision, serve
 from flows.launch import DrainRun, run_drains
 from flows.processes import Part
 from flows.server import applied, is_healthy
 from tests.flows.conftest import prefect_command
-
-
-def wait_for(condition: Callable[[], bool], seconds: float, what: str) -> None:
-    """Waits until a condition holds; fails with `what` when it does not in time."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
-        time.sleep(0.1)
-
-
-def state_of(run_id: UUID) -> str:
-    """Returns the state type of a flow run."""
-    with get_client(sync_client=True) as client:
-        state = client.read_flow_run(run_id).state
-    return state.type.value if state else "none"
-
-
-def last_words(serving: serve.Serving) -> int:
-    """Returns how often the cpu worker said its last word about a killed run.
-
-    A worker looks at a killed run twice, about five seconds apart, and the second look turns a run that was retried in
-    between into Crashed again; so a retry has to come after it.
-    """
-    log = dict(serving.workers())["cpu"].log.read_text()
-    return log.count("prefect.flow_runs.worker - Check whether the flow run exceeded its memory")
-
-
-def launched(deployment: str, **parameters: object) -> UUID:
-    """Starts a deployment run and returns its id."""
-    return cast("FlowRun", run_deployment(deployment, parameters=parameters, timeout=0)).id
+from tests.flows.runs import last_words, launched, state_of, wait_for
 
 
 def test_serving_again_changes_nothing(serving: serve.Serving) -> None:
@@ -64,7 +30,7 @@ def test_serving_again_changes_nothing(serving: serve.Serving) -> None:
 
 
 def test_a_build_starts_its_drains_and_waits_for_them(serving: serve.Serving, tmp_path: Path) -> None:
-    words = ["deployment", "run", "build-exceptiondrive/build-exceptiondrive", "-p", f'folder="{tmp_path}"', "--watch"]
+    words = ["deployment", "run", "tiny-build/tiny-build", "-p", f'folder="{tmp_path}"', "--watch"]
     done = prefect_command(*words, environment=serving.environment(), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert len(list(tmp_path.glob("drain.*"))) == 2
@@ -79,7 +45,7 @@ def test_drains_survive_a_server_that_is_killed_and_started_again(serving: serve
     ended = list[DrainRun]()
 
     def drains() -> None:
-        ended.extend(run_drains("drain-stage/drain-stage", {"folder": str(tmp_path), "seconds": 12}, 2, 0.5))
+        ended.extend(run_drains("tiny-drain/tiny-drain", {"folder": str(tmp_path), "seconds": 12}, 2, 0.5))
 
     with applied(serving.environment()):
         waiting = threading.Thread(target=drains)
@@ -97,7 +63,7 @@ def test_drains_survive_a_server_that_is_killed_and_started_again(serving: serve
 
 def test_cancelling_a_build_cancels_its_drains(serving: serve.Serving, tmp_path: Path) -> None:
     with applied(serving.environment()):
-        build = launched("build-exceptiondrive/build-exceptiondrive", folder=str(tmp_path), seconds=300)
+        build = launched("tiny-build/tiny-build", folder=str(tmp_path), seconds=300)
         wait_for(lambda: len(list(tmp_path.glob("drain.*"))) == 2, 60, "both drains started")
         cancelled = prefect_command("flow-run", "cancel", str(build), environment=serving.environment(), cwd=tmp_path)
         assert cancelled.returncode == 0, cancelled.stderr
@@ -111,7 +77,7 @@ def test_cancelling_a_build_cancels_its_drains(serving: serve.Serving, tmp_path:
 
 def test_a_killed_flow_run_crashes_and_can_be_retried(serving: serve.Serving, tmp_path: Path) -> None:
     with applied(serving.environment()):
-        run = launched("drain-stage/drain-stage", folder=str(tmp_path), seconds=300)
+        run = launched("tiny-drain/tiny-drain", folder=str(tmp_path), seconds=300)
         wait_for(lambda: bool(list(tmp_path.glob("drain.*"))), 40, "the run started")
         (tmp_path / "hurry").touch()
         words_before = last_words(serving)
