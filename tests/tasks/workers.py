@@ -47,7 +47,7 @@ class Numbers(Stage[int, Human]):
     def __init__(
         self, behave: Callable[[int, int], Outcome[Human]] = lambda number, _: verdict(number), **execution: object
     ) -> None:
-    backend: NoBackend  # type: ignore[assignment]
+        self.backend = NoBackend(Execution.model_validate(execution))
         self.behave = behave
         self.calls: Counter[int] = Counter()
         self.units: list[list[int]] = []
