@@ -105,5 +105,6 @@ def test_a_pixel_digest_depends_on_shape_and_values_alone() -> None:
     pixels = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
     assert pixels_digest(pixels) == pixels_digest(np.asfortranarray(pixels))
     assert pixels_digest(pixels) == "".join(pixels_digest(decode_rgb(encode_png(pixels), "x")))
-    assert len({pixels_digest(pixels), pixels_digest(pixels.reshape(4, 2, 3)), pixels_digest(pixels + np.uint8(1))}) == 3
+    others = (pixels.reshape(4, 2, 3), pixels + np.uint8(1))
+    assert len({pixels_digest(pixels), *map(pixels_digest, others)}) == 3
     assert pictures.LARGEST_PIXELS == 64_000_000

@@ -42,12 +42,14 @@ class Numbers(Stage[int, Human]):
     name = "numbers"
     version = 1
     record = Human
-    backend: NoBackend  # pyright: ignore[reportIncompatibleVariableOverride]
+    backend: NoBackend
 
     def __init__(
         self, behave: Callable[[int, int], Outcome[Human]] = lambda number, _: verdict(number), **execution: object
     ) -> None:
-    backend: NoBackend  # type: ignore[assignment]
+        self.backend = NoBackend(  # pyright: ignore[reportIncompatibleVariableOverride]
+            Execution.model_validate(execution)
+        )
         self.behave = behave
         self.calls: Counter[int] = Counter()
         self.units: list[list[int]] = []
