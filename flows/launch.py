@@ -10,7 +10,7 @@ import time
 import uuid
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TypeVar, cast
 
 import httpx
@@ -27,7 +27,9 @@ from prefect.states import Cancelling
 _REQUEST_S = 15.0
 _CANCEL_S = 10.0
 _GONE = "DELETED"
-_FINAL = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED", _GONE}
+_LOST = "LOST"
+_LOST_MESSAGE = "A worker took the run and never started it."
+_FINAL = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED", _GONE, _LOST}
 _TRANSIENT_STATUS = {408, 425, 429, 500, 502, 503, 504}
 _Answer = TypeVar("_Answer")
 
@@ -53,7 +55,8 @@ class DrainRun:
     name: str
     """Prefect's name of it."""
     state: str
-    """COMPLETED, FAILED, CRASHED, CANCELLED, or DELETED when someone removed it."""
+    """COMPLETED, FAILED, CRASHED, CANCELLED; DELETED when someone removed it, LOST when its worker died before it
+    began; another state when nothing was left to do."""
     message: str
     """What Prefect says about the state, possibly empty."""
 
@@ -66,6 +69,10 @@ class Patience:
     """The server may be gone this long at a time."""
     start_s: float = 300.0
     """A worker must have started one of the runs by then."""
+    pending_s: float = 120.0
+    """A run that a worker took and has not started by then is lost: only started runs have heartbeats."""
+    finish_s: float = 15.0
+    """Once nothing is left to do, runs that are still going may end by themselves this long."""
 
 
 def run_drains(
@@ -74,8 +81,12 @@ def run_drains(
     count: int,
     poll_s: float = 2.0,
     patience: Patience = Patience(),
+    settled: Callable[[], bool] = lambda: False,
 ) -> tuple[DrainRun, ...]:
     """Starts `count` runs of a deployment (`flow/deployment`), waits for all and returns how they ended.
+
+    `settled` is asked at every poll whether the work is done, however the runs stand: Prefect can lose a run, the
+    ledger cannot. What has not ended then is cancelled.
 
     Inside a flow the runs become its subflows and carry the tag `parent:<flow run id>`. A run that fails is returned,
     not raised: what it left undone is in the ledger.
@@ -90,7 +101,7 @@ def run_drains(
         try:
             for key in _keys(count):
                 started.append(_patiently(lambda key=key: _launch(deployment, parameters, key), patience, poll_s))
-            return _wait(deployment, started, poll_s, patience)
+            return _Watch(deployment, started, poll_s, patience, settled).wait()
         except BaseException:  # cancellation arrives as a BaseException; nothing is swallowed
             _cancel(started)
             raise
@@ -113,22 +124,59 @@ def _launch(deployment: str, parameters: Mapping[str, object], key: str) -> uuid
         ) from error
 
 
-def _wait(deployment: str, ids: Sequence[uuid.UUID], poll_s: float, patience: Patience) -> tuple[DrainRun, ...]:
-    """Polls until every run is final."""
-    began = time.monotonic()
-    started = False
-    while True:
-        runs = _patiently(lambda: _read(ids), patience, poll_s)
-        ended = tuple(_drain_run(run_id, runs.get(run_id)) for run_id in ids)
-        if all(run.state in _FINAL for run in ended):
-            return ended
-        started = started or any(run.state not in {"SCHEDULED", "PENDING"} for run in ended)
-        if not started and time.monotonic() - began > patience.start_s:
-            raise NoWorkerError(
-                f"None of {len(ids)} runs of {deployment} was started within {patience.start_s:.0f} s: no worker takes"
-                " from its pool. Start one (`prefect worker start --pool POOL`, `make serve`) or build in_process."
-            )
-        time.sleep(poll_s)
+@dataclass
+class _Watch:
+    """Polls started runs until every one is final or lost, or nothing is left to do."""
+
+    deployment: str
+    ids: Sequence[uuid.UUID]
+    poll_s: float
+    patience: Patience
+    settled: Callable[[], bool]
+    pending: dict[uuid.UUID, float] = field(default_factory=dict[uuid.UUID, float])
+    """Since when a run is pending."""
+
+    def wait(self) -> tuple[DrainRun, ...]:
+        """Return the runs as they stand at the end."""
+        began = time.monotonic()
+        started = False
+        while True:
+            runs = self._look()
+            open_runs = [run for run in runs if run.state not in _FINAL]
+            if not open_runs:
+                return runs
+            if self.settled():
+                return self._finish()
+            started = started or any(run.state not in {"SCHEDULED", "PENDING"} for run in runs)
+            if not started and time.monotonic() - began > self.patience.start_s:
+                raise NoWorkerError(
+                    f"None of {len(runs)} runs of {self.deployment} was started within {self.patience.start_s:.0f} s:"
+                    " no worker takes from its pool. Start one (`prefect worker start --pool POOL`, `make serve`) or"
+                    " build in_process."
+                )
+            time.sleep(self.poll_s)
+
+    def _look(self) -> tuple[DrainRun, ...]:
+        """Read all states; cancel runs that were taken by a worker and never started."""
+        found = _patiently(lambda: _read(self.ids), self.patience, self.poll_s)
+        runs = tuple(_drain_run(run_id, found.get(run_id)) for run_id in self.ids)
+        now = time.monotonic()
+        self.pending = {run.id: self.pending.get(run.id, now) for run in runs if run.state == "PENDING"}
+        lost = {run_id for run_id, since in self.pending.items() if now - since > self.patience.pending_s}
+        _cancel(sorted(lost))
+        return tuple(replace(run, state=_LOST, message=_LOST_MESSAGE) if run.id in lost else run for run in runs)
+
+    def _finish(self) -> tuple[DrainRun, ...]:
+        """Cancel what has not started, and what does not end by itself soon."""
+        deadline = time.monotonic() + self.patience.finish_s
+        while True:
+            runs = self._look()
+            waiting = [run.id for run in runs if run.state in {"SCHEDULED", "PENDING"}]
+            going = [run.id for run in runs if run.state not in _FINAL and run.id not in waiting]
+            if not going or time.monotonic() > deadline:
+                _cancel(waiting + going)
+                return runs
+            time.sleep(self.poll_s)
 
 
 def _read(ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, FlowRun]:

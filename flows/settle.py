@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 from prefect import task
 from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 
+from data_registry.identity import Digest
+from data_registry.ledger import Ledger
 from flows.assembly import Build
-from flows.launch import DrainRun, run_drains
+from flows.launch import DrainRun, Patience, run_drains
 from flows.progress import tell
 from tasks.stage import DrainOptions, StageResults, drain, look_up
 
@@ -61,26 +64,47 @@ def _by_drains(build: Build, stage: str) -> StageResults[Any, Any]:
     """Ask for drains until all is settled, tries are used up, or rounds bring nothing new."""
     work, ledger = build.construction, build.store.ledger
     chosen, items = work.stages[stage], work.items(stage)
-    results = look_up(chosen, items, ledger)
+    left = _Left(stage, ledger, [chosen.key(item) for item in items])
     fruitless = 0
-    while results.unsettled and fruitless < FRUITLESS_ROUNDS:
-        before = len(results.unsettled)
-        runs = _one_round(build, stage, before)
-        results = look_up(chosen, items, ledger)
-        tell(stage, len(results.settled), len(items))
-        fruitless = 0 if len(results.unsettled) < before else fruitless + 1
-        if all(run.state == "COMPLETED" for run in runs):
+    while not left.none() and fruitless < FRUITLESS_ROUNDS:
+        before = len(left.keys)
+        runs = _one_round(build, left)
+        done = left.none()
+        fruitless = 0 if len(left.keys) < before else fruitless + 1
+        if done or all(run.state == "COMPLETED" for run in runs):
             break  # what is left now has used up its tries
-    return _with_errors(build, results)
+    return _with_errors(build, look_up(chosen, items, ledger))
 
 
-def _one_round(build: Build, stage: str, left: int) -> tuple[DrainRun, ...]:
-    settings = build.settings
+@dataclass
+class _Left:
+    """The items of a stage that have no outcome yet."""
+
+    stage: str
+    ledger: Ledger
+    keys: list[Digest]
+    total: int = 0
+
+    def __post_init__(self) -> None:
+        self.total = len(self.keys)
+
+    def none(self) -> bool:
+        """Look again, tell the listeners, and say whether nothing is left."""
+        done = self.ledger.results(self.keys)
+        self.keys = [key for key in self.keys if key not in done]
+        tell(self.stage, self.total - len(self.keys), self.total)
+        return not self.keys
+
+
+def _one_round(build: Build, left: _Left) -> tuple[DrainRun, ...]:
+    settings, stage = build.settings, left.stage
     resources = build.construction.stages[stage].backend.execution.resources
     parameters = {"stage": stage, "run_id": run_options(build).run_id, "settings": settings.model_dump(mode="json")}
-    runs = run_drains(DRAINS[resources], parameters, min(settings.run.drains, left), settings.run.poll_s)
+    count = min(settings.run.drains, len(left.keys))
+    patience = Patience(pending_s=settings.run.pending_s)
+    runs = run_drains(DRAINS[resources], parameters, count, settings.run.poll_s, patience, left.none)
     for run in runs:
-        if run.state != "COMPLETED":
+        if run.state in {"FAILED", "CRASHED", "LOST"}:
             get_run_logger().warning("drain %s of %s ended %s: %s", run.name, stage, run.state, run.message)
     return runs
 

@@ -99,6 +99,8 @@ class RunSettings(_Strict):
     lease_s: Annotated[float, Field(gt=0)] = 60.0
     """How long a lost worker's items are waited for, unless its own machine sees that it is gone."""
     poll_s: Annotated[float, Field(gt=0)] = 0.5
+    pending_s: Annotated[float, Field(gt=0)] = 120.0
+    """After this long a drain that a worker took but never started is lost, and another one is asked for."""
 
 
 class Settings(_Strict):

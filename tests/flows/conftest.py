@@ -39,7 +39,7 @@ _TINY_DEPLOYMENTS = """
 
 @pytest.fixture(scope="session")
 def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[serve.Serving]:
-    """The session's one server, as `make serve` sets it up, on a free port: this checkout, and two tiny flows beside."""
+    """The session's one server, as `make serve` sets it up, on a free port: this checkout and two tiny flows."""
     root = tmp_path_factory.mktemp("served")
     checkout = root / "checkout"
     (checkout / "jobs").mkdir(parents=True)

@@ -1,7 +1,9 @@
 """Deployment runs as the tests start and watch them."""
 
+import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import cast
 from uuid import UUID
 
@@ -10,6 +12,8 @@ from prefect.client.schemas.objects import FlowRun
 from prefect.deployments import run_deployment
 
 from flows import serve
+
+CHECKOUT = Path(__file__).parents[2]
 
 
 def wait_for(condition: Callable[[], bool], seconds: float, what: str) -> None:
@@ -40,3 +44,12 @@ def last_words(serving: serve.Serving, pool: str = "cpu") -> int:
 def launched(deployment: str, **parameters: object) -> UUID:
     """Starts a deployment run and returns its id."""
     return cast("FlowRun", run_deployment(deployment, parameters=parameters, timeout=0)).id
+
+
+def installed_plugin(folder: Path) -> dict[str, str]:
+    """Returns an environment in which our entry point counts as installed: a dist-info folder on the import path."""
+    information = folder / "exceptiondrive_plugin-0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: exceptiondrive-plugin\nVersion: 0\n")
+    (information / "entry_points.txt").write_text("[prefect.plugins]\nexceptiondrive = flows.prefect_plugin\n")
+    return {"PYTHONPATH": os.pathsep.join([str(folder), str(CHECKOUT)])}

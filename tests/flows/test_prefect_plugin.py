@@ -7,7 +7,8 @@ import pytest
 
 from flows.prefect_plugin import complete_name
 from flows.serve import Serving
-from tests.flows.conftest import CHECKOUT, prefect_command
+from tests.flows.conftest import prefect_command
+from tests.flows.runs import CHECKOUT, installed_plugin
 
 
 @pytest.mark.parametrize("command", ["run", "inspect"])
@@ -45,15 +46,6 @@ def test_root_options_may_come_first() -> None:
 )
 def test_any_other_command_line_stays_as_it_is(line: str) -> None:
     assert complete_name(line.split()) == line.split()
-
-
-def installed_plugin(folder: Path) -> dict[str, str]:
-    """Returns an environment in which our entry point counts as installed: a dist-info folder on the import path."""
-    information = folder / "exceptiondrive_plugin-0.dist-info"
-    information.mkdir()
-    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: exceptiondrive-plugin\nVersion: 0\n")
-    (information / "entry_points.txt").write_text("[prefect.plugins]\nexceptiondrive = flows.prefect_plugin\n")
-    return {"PYTHONPATH": os.pathsep.join([str(folder), str(CHECKOUT)])}
 
 
 def test_prefect_itself_runs_and_inspects_a_bare_name(serving: Serving, tmp_path: Path) -> None:

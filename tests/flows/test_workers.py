@@ -13,7 +13,7 @@ from flows import processes, serve
 from flows.server import PrefectServer, applied
 from tests.flows.builds import CHECKOUT, Place
 from tests.flows.conftest import prefect_command
-from tests.flows.runs import last_words, launched, state_of, wait_for
+from tests.flows.runs import installed_plugin, last_words, launched, state_of, wait_for
 
 
 @pytest.fixture
@@ -29,14 +29,20 @@ def reference(tmp_path_factory: pytest.TempPathFactory, street_root: Path, servi
 
 
 def _parameters(place: Place, **more: object) -> dict[str, object]:
-    overrides = [f"source.root={place.logs}", "source.version=v1.0-streetset", "run.poll_s=0.5", "run.lease_s=10"]
+    overrides = [f"source.root={place.logs}", "source.version=v1.0-streetset", "run.poll_s=0.5", "run.pending_s=20"]
     places = {"store": str(place.store), "releases": str(place.folder / "releases")}
     return {"settings": "sample", "set": overrides, **places, **more}
 
 
 def _deploy(place: Place, name: str, *more: str) -> "subprocess.CompletedProcess[str]":
+    place.folder.mkdir(exist_ok=True)
     words = ["deployment", "run", name, "--watch", "--params", json.dumps(_parameters(place)), *more]
-    return prefect_command(*words, environment=dict(place.server.environment), cwd=CHECKOUT)
+    return prefect_command(*words, environment=_environment(place), cwd=CHECKOUT)
+
+
+def _environment(place: Place) -> dict[str, str]:
+    """As where the package is installed: Prefect finds our plugin, and the checkout's prefect.toml switches it on."""
+    return dict(place.server.environment) | installed_plugin(place.folder)
 
 
 def _digest(place: Place) -> str:
@@ -54,7 +60,7 @@ def test_the_deployment_builds_a_release(place: Place, reference: str, name: str
 
 def test_an_unknown_parameter_is_refused_before_anything_runs(place: Place) -> None:
     words = ["deployment", "run", "build-exceptiondrive", "-p", "bogus=1"]
-    done = prefect_command(*words, environment=dict(place.server.environment), cwd=CHECKOUT)
+    done = prefect_command(*words, environment=_environment(place), cwd=CHECKOUT)
     assert done.returncode == 1
     assert "bogus" in done.stdout + done.stderr
     assert not place.store.exists()
