@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from data_registry import identity
 from data_registry.blobs import Blobs
@@ -17,10 +17,10 @@ from tasks.items import Edited
 from tasks.stage import Outcome, PermanentFailureError, Stage, Strata
 
 
-class MeasureSettings(IdentitySettings):
+class MeasureSettings(IdentitySettings, frozen=True):
     """The checks that measure an edit."""
 
-    backend: str = "checks"
+    backend: Literal["checks"] = "checks"
     revision: str = "1"
 
 
