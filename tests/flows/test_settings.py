@@ -5,18 +5,12 @@ from typing import Annotated, Any, Literal, get_args
 import pytest
 from pydantic import Field
 
-from flows import assembly
-from flows import settings as product
+from flows.assembly import EDITORS, LOCALIZERS, REVIEWERS, SCREENERS
 from flows.settings import Settings, SettingsError, load_settings, parse_settings
 from models.backend import IdentitySettings
 from models.localizers.ground_plane import GroundPlaneSettings
 
-ROLES = {
-    "screen": assembly.SCREENERS,
-    "edit": assembly.EDITORS,
-    "localize": assembly.LOCALIZERS,
-    "judge": assembly.REVIEWERS,
-}
+ROLES = {"screen": SCREENERS, "edit": EDITORS, "localize": LOCALIZERS, "judge": REVIEWERS}
 
 
 class OtherSettings(IdentitySettings, frozen=True):
@@ -37,7 +31,7 @@ class TwoLocalizers(Settings):
 
 @pytest.fixture
 def two_localizers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(product, "Settings", TwoLocalizers)
+    monkeypatch.setattr("flows.settings.Settings", TwoLocalizers)
 
 
 @pytest.mark.parametrize("role", ROLES)
