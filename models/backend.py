@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 class IdentitySettings(BaseModel, frozen=True):
     """Settings that decide a back end's output; every field is hashed into the keys of its outcomes.
 
-    Subclasses add their own fields and narrow `backend` to their name (`Literal["rules"] = "rules"`), by which a build's
-    settings choose among a role's back ends; `frozen=True` on each tells type checkers that narrowing is safe.
+    Subclasses add their own fields and narrow `backend` to their name (`Literal["rules"] = "rules"`), by which settings
+    choose among a role's back ends; `frozen=True` on each tells type checkers that narrowing is safe.
     What does not decide output (device, batch size, retries) belongs in `Execution`.
     """
 

@@ -50,7 +50,7 @@ def test_naming_the_default_back_end_changes_no_key() -> None:
 @pytest.mark.parametrize("role", [*ROLES, "measure", "decide"])
 def test_an_unknown_back_end_is_refused_with_the_known_ones(role: str) -> None:
     known = getattr(Settings(), role).backend
-    with pytest.raises(SettingsError, match=rf"\n  {role}\.backend: no back end 'dream'\. The role has: {known}\n"):
+    with pytest.raises(SettingsError, match=rf"\n  {role}\.backend: no back end 'dream'\. The role has: {known}\b"):
         load_settings("sample", [f"{role}.backend=dream"])
 
 
