@@ -32,9 +32,9 @@ def blocks(text: str) -> Iterator[Block]:
     """The fenced blocks below the comment that documents them."""
     start = text.index("-->") + len("-->")
     for found in FENCE.finditer(text, start):
-        language, *options = found["info"].split()
-        pairs = dict(option.partition("=")[::2] for option in options)
-        yield Block(language, pairs, found["body"], text.count("\n", 0, found.start()) + 1)
+        language, *options = str(found["info"]).split()
+        named = {option.partition("=")[0]: option.partition("=")[2] for option in options}
+        yield Block(language, named, found["body"], text.count("\n", 0, found.start()) + 1)
 
 
 @dataclass
