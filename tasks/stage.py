@@ -196,7 +196,7 @@ class StageResults(Generic[In, Out]):
         return [entry for entry in self.settled if entry.record is not None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Work(Generic[In]):
     """One item on its way through a drain."""
 
