@@ -8,16 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from data_registry.records import Human
 from data_registry.sources.nuscenes import NuScenes
 from data_registry.sources.source import Request, Source
-from data_registry.sources.streetset import VERSION, write_streetset
+from data_registry.sources.streetset import VERSION, is_complete, write_streetset
 from data_registry.store import Store
+from flows.progress import tell
 from flows.settings import Settings
 from models.editors.compositor import Compositor
 from models.localizers.ground_plane import GroundPlaneLocalizer
 from models.reviewers import RuleReviewer
 from models.screeners import RuleScreener
-from prompts.taxonomy import SHIPPED, choose, load_taxonomy
+from prompts.taxonomy import SHIPPED, TaskSpec, choose, load_taxonomy
 from tasks.construction import Construction
 from tasks.decide import DecideStage
 from tasks.decisions import load_decisions
@@ -44,15 +46,32 @@ def open_build(settings: Settings) -> Generator[Build]:
     """Open store and logs, choose keyframes and tasks; all bad input shows here, before any work is spent.
 
     Raises:
-        SourceError, TaskFileError, UnknownTaskError, DecisionsError, LedgerUnavailableError: as their texts say.
+        SourceError, TaskFileError, UnknownTaskError, DecisionsFileError: as their texts say.
+        LedgerUnavailableError, StorageFullError, StreetsetWriteError: the place of the store failed.
     """
-    tasks = choose(load_taxonomy(settings.taxonomy or SHIPPED), settings.tasks)
-    human = load_decisions(settings.decisions) if settings.decisions else ()
+    tasks, human = _tasks_and_decisions(settings)
     with open_store(settings) as store:
         source = open_source(settings)
+        tell("source", 0, None)
         selection = source.select(_request(settings))
+        tell("source", len(selection.keyframes), len(selection.keyframes))
         stages = _stages(settings, source, store)
         yield Build(settings, store, source, Construction(selection, tasks, human, stages))
+
+
+def check_inputs(settings: Settings) -> None:
+    """Read task files, decisions and tables, and write the embedded logs, as a build would; raises what it would raise.
+
+    Keyframes are not chosen: on all of nuScenes that takes minutes, while tables are checked once, into an index.
+    """
+    _tasks_and_decisions(settings)
+    with open_store(settings):
+        open_source(settings)
+
+
+def _tasks_and_decisions(settings: Settings) -> tuple[tuple[TaskSpec, ...], tuple[Human, ...]]:
+    tasks = choose(load_taxonomy(settings.taxonomy or SHIPPED), settings.tasks)
+    return tasks, load_decisions(settings.decisions) if settings.decisions else ()
 
 
 def open_store(settings: Settings) -> Store:
@@ -65,8 +84,17 @@ def open_store(settings: Settings) -> Store:
 def open_source(settings: Settings) -> Source:
     """Open the logs that the settings name; the embedded ones are written first where there are none."""
     chosen = settings.source
-    root = chosen.root or write_streetset(settings.store.path / "streetset")
+    root = chosen.root or _embedded_logs(settings.store.path / "streetset")
     return NuScenes(root, chosen.version or VERSION, settings.store.path / "index", chosen.kind)
+
+
+def _embedded_logs(root: Path) -> Path:
+    """Write the embedded logs unless they are there: half a minute, so whoever watches is told."""
+    if not is_complete(root):
+        tell("logs", 0, None)
+        write_streetset(root)
+        tell("logs", 1, 1)
+    return root
 
 
 def logs_folder(settings: Settings) -> Path:

@@ -40,7 +40,8 @@ def log_to(path: Path, level: int = logging.INFO) -> Generator[Path, None, None]
     """Appends what flow runs, task runs and our packages log to a text file, whose folder is created; yields the path.
 
     Package loggers without a level of their own get `level` meanwhile. Everything logged by the process is written: one
-    run per process, as workers do it. Nested files each get every line.
+    run per process, as workers do it. Nested files each get every line. An error that leaves the block is written with
+    its traceback: Prefect logs a flow's error only after the flow, and the command line shows its message alone.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handler = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace")
@@ -54,9 +55,19 @@ def log_to(path: Path, level: int = logging.INFO) -> Generator[Path, None, None]
         logger.setLevel(level)
     try:
         yield path
+    except BaseException as error:
+        handler.handle(_ending(error))
+        raise
     finally:
         for logger in loggers:
             logger.removeHandler(handler)
         for logger in unset:
             logger.setLevel(logging.NOTSET)
         handler.close()
+
+
+def _ending(error: BaseException) -> logging.LogRecord:
+    """Return the line that says what ended the run."""
+    text = f"ended by {type(error).__name__}: {error}"
+    where = (type(error), error, error.__traceback__)
+    return logging.LogRecord(__name__, logging.ERROR, __file__, 0, text, None, where)
