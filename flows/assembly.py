@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from data_registry.records import Human
 from data_registry.sources.nuscenes import NuScenes
-from data_registry.sources.source import Request, Source
+from data_registry.sources.source import Request, Selection, Source
 from data_registry.sources.streetset import VERSION, is_complete, write_streetset
 from data_registry.store import Store
 from flows.progress import tell
@@ -30,6 +30,13 @@ from tasks.measure import MeasureStage
 from tasks.screen import ScreenStage
 from tasks.stage import Stage
 
+SHOWN: Final = 10
+"""Skipped scenes or keyframes that an error or a summary names before it only counts."""
+
+
+class NothingToBuildError(ValueError):
+    """The logs have no keyframe that could be used."""
+
 
 @dataclass(frozen=True, slots=True)
 class Build:
@@ -46,7 +53,7 @@ def open_build(settings: Settings) -> Generator[Build]:
     """Open store and logs, choose keyframes and tasks; all bad input shows here, before any work is spent.
 
     Raises:
-        SourceError, TaskFileError, UnknownTaskError, DecisionsFileError: as their texts say.
+        SourceError, NothingToBuildError, TaskFileError, UnknownTaskError, DecisionsFileError: as their texts say.
         LedgerUnavailableError, StorageFullError, StreetsetWriteError: the place of the store failed.
     """
     tasks, human = _tasks_and_decisions(settings)
@@ -54,6 +61,7 @@ def open_build(settings: Settings) -> Generator[Build]:
         source = open_source(settings)
         tell("source", 0, None)
         selection = source.select(_request(settings))
+        _refuse_nothing(selection)
         tell("source", len(selection.keyframes), len(selection.keyframes))
         stages = _stages(settings, source, store)
         yield Build(settings, store, source, Construction(selection, tasks, human, stages))
@@ -62,11 +70,22 @@ def open_build(settings: Settings) -> Generator[Build]:
 def check_inputs(settings: Settings) -> None:
     """Read task files, decisions and tables, and write the embedded logs, as a build would; raises what it would raise.
 
-    Keyframes are not chosen: on all of nuScenes that takes minutes, while tables are checked once, into an index.
+    Keyframes are not made: on all of nuScenes that takes minutes, while tables are checked once, into an index.
     """
     _tasks_and_decisions(settings)
     with open_store(settings):
-        open_source(settings)
+        request = replace(_request(settings), limit=0)  # looks up the scenes and tokens asked for, and no more
+        open_source(settings).select(request)
+
+
+def _refuse_nothing(selection: Selection) -> None:
+    if selection.keyframes:
+        return
+    lines = [f"  - {entry.id}: {entry.reason_code}: {entry.detail}" for entry in selection.skipped[:SHOWN]]
+    if len(selection.skipped) > SHOWN:
+        lines.append(f"  ... and {len(selection.skipped) - SHOWN} more")
+    text = "\n".join(["no keyframe can be used, so nothing was built:", *lines])
+    raise NothingToBuildError(f"{text}\nMend that, or ask for other scenes.")
 
 
 def _tasks_and_decisions(settings: Settings) -> tuple[tuple[TaskSpec, ...], tuple[Human, ...]]:

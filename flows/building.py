@@ -124,13 +124,13 @@ def _bars() -> Generator[None]:
 
 
 _COUNTS: Final = {
-    "kept": "kept",
-    "rejected": "rejected",
-    "failed": "failed_permanent",
-    "unsettled": "unsettled",
-    "total": "total",
+    "kept": ("kept",),
+    "rejected": ("rejected", "skipped"),
+    "failed": ("failed_permanent",),
+    "unsettled": ("unsettled",),
+    "total": ("total",),
 }
-"""Columns of the printed funnel, and what they are called in it."""
+"""Columns of the printed funnel, and which of its counts they add up: a source's skipped keyframes are its rejected."""
 
 
 def _summary(made: dict[str, Any], options: BuildOptions) -> str:
@@ -140,7 +140,7 @@ def _summary(made: dict[str, Any], options: BuildOptions) -> str:
         table.add_column(column, justify="right")
     *stages, published = made["funnel"]
     for row in stages:
-        table.add_row(row["stage"], *(str(row.get(name, 0)) for name in _COUNTS.values()))
+        table.add_row(row["stage"], *(str(sum(row.get(name, 0) for name in names)) for names in _COUNTS.values()))
     counts = ", ".join(
         f"{count} {name.replace('_', ' ')}" for name, count in published.items() if name not in {"stage", "total"}
     )
@@ -149,6 +149,7 @@ def _summary(made: dict[str, Any], options: BuildOptions) -> str:
     lines = [
         _plain(table),
         f"of {published['total']} combinations: {counts}",
+        *(f"skipped {entry['id']}: {entry['reason_code']}: {entry['detail']}" for entry in made["skipped"]),
         "",
         f"release {path}",
         f"digest  {made['digest']}",

@@ -12,6 +12,9 @@ from prefect.logging.handlers import PrefectConsoleHandler
 
 from flows.run_log import PREFECT_LOGGERS
 
+_SENDERS = frozenset({"EventsWorker", "APILogWorker"})
+"""Prefect's queues, which warn while the command waits for them at its end."""
+
 
 class WarningsConsole(PrefectConsoleHandler):
     """Prints warnings, and errors of Prefect itself in a line each; no progress, no tracebacks of runs."""
@@ -19,6 +22,8 @@ class WarningsConsole(PrefectConsoleHandler):
     def emit(self, record: logging.LogRecord) -> None:
         """Print a record unless the command says it better."""
         of_a_run = record.name.startswith(PREFECT_LOGGERS)
+        if record.name in _SENDERS and record.levelno == logging.WARNING:
+            return
         if record.levelno < logging.WARNING or (of_a_run and record.levelno > logging.WARNING):
             return
         if record.exc_info:

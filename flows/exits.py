@@ -121,12 +121,14 @@ def _is_of_the_place(error: Exception) -> bool:
 def _message(error: Exception, code: int) -> str:
     if code == 4:
         return f"{type(error).__name__}: {error}: please report this"
-    if type(error).__module__.split(".")[0] in _OURS:
-        return str(error)
-    if isinstance(error, OSError) and error.strerror:
+    ours = type(error).__module__.split(".")[0] in _OURS
+    if ours or not isinstance(error, OSError):
+        text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)  # without "[Errno 28]"
+        return text if ours else f"the Prefect server went away ({type(error).__name__}): run the same command again"
+    if error.strerror:
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror}: mend that (or choose another place), then run the same command again"
-    return f"the Prefect server went away ({type(error).__name__}): run the same command again"
+    return f"{error}: mend that, then run the same command again"
 
 
 def _end(code: int, message: str, as_json: bool, document: dict[str, Any] | None = None) -> NoReturn:

@@ -6,9 +6,10 @@ characters in a message are escaped: one message is one line (a traceback follow
 
 import logging
 import re
+import sys
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PREFECT_LOGGERS = ("prefect.flow_runs", "prefect.task_runs")
@@ -35,6 +36,14 @@ class _PlainLines(logging.Formatter):
         return "    " + super().formatException(ei).replace("\n", "\n    ")  # pyright: ignore[reportArgumentType]
 
 
+class _RunFile(logging.FileHandler):
+    """A run's file. A full disk must not make every line of it a traceback on the console."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handleError(record)
+
+
 @contextmanager
 def log_to(path: Path, level: int = logging.INFO) -> Generator[Path, None, None]:
     """Appends what flow runs, task runs and our packages log to a text file, whose folder is created; yields the path.
@@ -44,7 +53,7 @@ def log_to(path: Path, level: int = logging.INFO) -> Generator[Path, None, None]
     its traceback: Prefect logs a flow's error only after the flow, and the command line shows its message alone.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handler = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace")
+    handler = _RunFile(path, encoding="utf-8", errors="backslashreplace")
     handler.setFormatter(_PlainLines())
     handler.setLevel(level)
     loggers = [logging.getLogger(name) for name in PREFECT_LOGGERS + PACKAGE_LOGGERS]
@@ -63,7 +72,8 @@ def log_to(path: Path, level: int = logging.INFO) -> Generator[Path, None, None]
             logger.removeHandler(handler)
         for logger in unset:
             logger.setLevel(logging.NOTSET)
-        handler.close()
+        with suppress(OSError):  # a full disk: the store, which lies on it, has said so
+            handler.close()
 
 
 def _ending(error: BaseException) -> logging.LogRecord:
