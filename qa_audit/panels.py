@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from data_registry.edits import Window
 from PIL import Image, ImageDraw
 
+from data_registry.edits import Window
 from data_registry.geometry import Array, GroundPlane, PinholeCamera
 from data_registry.pictures import Rgb
 from data_registry.records import Quad
