@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
 import polars as pl
 
 from data_registry.blobs import write_atomically
+from data_registry.edits import EditFormError, compose
 from data_registry.identity import sha256
 from data_registry.manifest import ReleaseError
-from data_registry.pictures import Mask, PictureError, Rgb, decode_mask, decode_rgb, encode_png, pixels_digest
+from data_registry.pictures import PictureError, Rgb, decode_mask, decode_rgb, encode_png, pixels_digest
 from data_registry.records import Keyframe
 from data_registry.release import Release
 from data_registry.sources.source import Request, Source
@@ -89,22 +89,6 @@ def picture_path(pair_id: str, sensor_id: str, frame_offset: int, kind: str = ""
     return f"{pair_id}/{sensor_id}{when}{f'.{kind}' if kind else ''}.png"
 
 
-def compose(source: Rgb, window: tuple[int, int, int, int], delta: Rgb, edit_mask: Mask) -> Rgb:
-    """Return the edited picture: delta where the mask is set, the source everywhere else.
-
-    Args:
-        source: shape (height, width, 3).
-        window: left, top, right, bottom of the crop, right and bottom exclusive.
-        delta: RGB of the window.
-        edit_mask: 0 or 255, of the window.
-    """
-    left, top, right, bottom = window
-    edited = source.copy()
-    crop = edited[top:bottom, left:right]
-    crop[...] = np.where(edit_mask[..., None] > 0, delta, crop)
-    return edited
-
-
 def edited_picture(release: Release, source: Source, keyframe: Keyframe, row: Mapping[str, Any]) -> Rgb:
     """Return one edited view, shape (height, width, 3), all three digests checked.
 
@@ -136,16 +120,10 @@ def edited_picture(release: Release, source: Source, keyframe: Keyframe, row: Ma
             " Pillow that lock.json names"
         )
     window = (row["window_left"], row["window_top"], row["window_right"], row["window_bottom"])
-    size = (window[3] - window[1], window[2] - window[0])
-    if (
-        delta.shape[:2] != size
-        or edit_mask.shape != size
-        or pixels[window[1] : window[3], window[0] : window[2]].shape[:2] != size
-    ):
-        raise MaterializeError(
-            f"{name}: delta and mask do not fit their window; check it with `exceptiondrive verify --deep`"
-        )
-    edited = compose(pixels, window, delta, edit_mask)
+    try:
+        edited = compose(pixels, window, delta, edit_mask)
+    except EditFormError as error:
+        raise MaterializeError(f"{name}: {error}; check the release with `exceptiondrive verify --deep`") from error
     if pixels_digest(edited) != row["edited_pixels_sha256"]:
         raise MaterializeError(
             f"{name}: the edited pixels are not those of the release; check it with `exceptiondrive verify --deep`"

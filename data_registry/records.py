@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Annotated, Any, Final, Literal, Self, TypeVar
 
 import numpy as np
+import shapely
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from data_registry import identity
@@ -32,6 +33,10 @@ Ring = Annotated[tuple[Xy, ...], Field(min_length=3)]
 """Plan outline in the ego frame at time 0, first vertex not repeated."""
 Quad = tuple[Xy, Xy, Xy, Xy]
 """Four counter-clockwise plan corners in the ego frame at time 0, first vertex not repeated."""
+
+
+LEAST_REGION_M2: Final = 0.05
+"""Smallest area of a region (DESIGN section 5)."""
 
 
 class RecordError(ValueError):
@@ -396,6 +401,15 @@ class Region(Record):
     kind: Literal["occupied", "non_drivable", "conflict", "no_go"]
     clearance_m: Annotated[float, Field(gt=0)]
     evidence: LocalizationEvidence
+
+    @model_validator(mode="after")
+    def _shaped(self) -> Region:
+        shape = shapely.Polygon(self.quad)
+        if not shape.is_valid or not shape.exterior.is_ccw or shape.area < LEAST_REGION_M2:
+            raise ValueError(f"a region's quad must be simple, counter-clockwise and at least {LEAST_REGION_M2} m2")
+        if self.kind != "conflict" and shape.convex_hull.area - shape.area > 1e-6 * shape.area:
+            raise ValueError("a region's quad must be convex, unless it is a conflict area")
+        return self
 
 
 class Judgement(Record):

@@ -2,10 +2,12 @@
 
 Prefect's list pages return the whole content of every artifact, so each one stays under 300 KB, and what is left out is
 counted in the text. Both user interfaces show pictures only from http addresses and data URIs, so contact sheets carry
-320 px JPEGs. Ids and reasons may hold hostile text: every value is escaped for Markdown and HTML.
+JPEGs: 640 px wide below each other while they fit, else 320 px wide two in a row. Ids and reasons may hold hostile
+text: every value is escaped for Markdown and HTML.
 """
 
 import base64
+import dataclasses
 import html
 import io
 import json
@@ -19,12 +21,17 @@ from PIL import Image
 
 MAX_BYTES = 300_000
 MAX_CELLS = 20
+PICTURE_WIDTH = 640
 THUMBNAIL_WIDTH = 320
 _COLUMNS = 2
-_SIZES = [(THUMBNAIL_WIDTH, quality) for quality in (80, 70, 60, 50, 40, 30, 20, 10)] + [(160, 40), (80, 40)]
+_WIDE = [(PICTURE_WIDTH, quality) for quality in (85, 75, 65, 55)] + [(480, 70), (480, 60)]
+_NARROW = [(THUMBNAIL_WIDTH, quality) for quality in (80, 70, 60, 50, 40, 30, 20, 10)] + [(160, 40), (80, 40)]
 _KEY = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_MARKUP = re.compile(r"([\\`*_{}\[\]()#+!|~:@.$=\-])")
+_MARKUP = re.compile(r"([\\`*_{}\[\]()#+!|~:@.$=\"'\-])")
 _LINE = 40
+_ADDRESS = re.compile(r"(https?://|/|\.\./artifact/)[^\s<>\"'`|()\[\]\\]*")
+_PLAIN = re.compile(r"[A-Za-z0-9]+(?:[ -][A-Za-z0-9]+)*")
+_BAR = 10
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 Row = Mapping[str, str | int | float | bool | None]
@@ -48,7 +55,7 @@ class Cell:
     caption: str
     """Plain text below it."""
     image: Image.Image
-    """Any size and mode; shown 320 px wide."""
+    """Any size and mode; shown up to 640 px wide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +65,11 @@ class FunnelRow:
     stage: str
     kept: int
     rejected: int
+    """Rejected by the stage; for the source, skipped."""
     failed: int
     total: int
+    unsettled: int = 0
+    """Without any outcome yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +77,15 @@ class Rejection:
     """One item that did not go on."""
 
     stage: str
-    item: str
-    """Combination id."""
+    scene: str
+    task: str
+    """Task id; empty for a keyframe or a scene."""
     reason: str
     """Reason code."""
     evidence: str
-    """What was measured or said."""
+    """What was measured against which limit, or what was said, in a few words."""
+    item: str
+    """Id of the scene, keyframe, combination or candidate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +94,17 @@ class Link:
 
     text: str
     url: str
-    """An http(s) address or a path of the Prefect UI (`/runs/..`); anything else is shown as text."""
+    """An http(s) address, a path of the Prefect UI (`/runs/..`), or `artifact_address`; else it is shown as text."""
     note: str = ""
 
 
 def escaped(text: str) -> str:
     """Returns plain text for use anywhere in Markdown, table cells included: nothing in it is markup any more.
 
-    Backslashes for Markdown, since Prefect's first user interface knows no character references but those of HTML; it
-    shows backslashes inside a link's text, so escaped text stays out of links.
+    Backslashes for Markdown, quotes included, since Prefect's first user interface knows no character references but
+    `&amp;`, `&lt;` and `&gt;`; it shows backslashes inside a link's text, so escaped text stays out of links.
     """
-    return html.escape(_MARKUP.sub(r"\\\1", _CONTROL.sub(" ", text)))
+    return html.escape(_MARKUP.sub(r"\\\1", _CONTROL.sub(" ", text)), quote=False)
 
 
 def slug(text: str) -> str:
@@ -99,24 +112,35 @@ def slug(text: str) -> str:
     return "-".join(re.findall(r"[a-z0-9]+", text.lower())) or "none"
 
 
+def artifact_address(artifact: uuid.UUID) -> str:
+    """Returns the address of one artifact as a page of another one may link to it, in either user interface."""
+    return f"../artifact/{artifact}"
+
+
 def funnel_markdown(rows: Sequence[FunnelRow]) -> str:
-    """Returns a table of stages with counts, the kept share, and a bar as wide as what is left of the first stage."""
-    lines = ["| Stage | Items | Kept | Rejected | Failed | Kept share | Left of all |", "|:--|--:|--:|--:|--:|--:|:--|"]
+    """Returns a table of stages with counts, the kept share, and a bar as wide as what is left of the first stage.
+
+    A column for what has no outcome yet shows only where there is such a thing.
+    """
+    unsettled = any(row.unsettled for row in rows)
+    names = ["Stage", "Items", "Kept", "Rejected", "Failed", *(["Open"] if unsettled else []), "Kept share"]
+    lines = [f"| {' | '.join(names)} | Left of all |", "|:--|" + "--:|" * (len(names) - 1) + ":--|"]
     start = max((rows[0].total if rows else 0), 1)
     for row in rows:
-        share = f"{100 * row.kept / row.total:.1f} %" if row.total else "n/a"
-        bar = "█" * round(20 * min(row.kept / start, 1.0)) or ("▏" if row.kept else "")
-        numbers = " | ".join(f"{value:,}" for value in (row.total, row.kept, row.rejected, row.failed))
+        share = f"{100 * row.kept / row.total:.1f}\u00a0%" if row.total else "n/a"
+        bar = "█" * round(_BAR * min(row.kept / start, 1.0)) or ("▏" if row.kept else "")
+        counts = (row.total, row.kept, row.rejected, row.failed, *([row.unsettled] if unsettled else []))
+        numbers = " | ".join(f"{value:,}" for value in counts)
         lines.append(f"| {escaped(row.stage)} | {numbers} | {share} | {bar} |")
-    off = [row.stage for row in rows if row.kept + row.rejected + row.failed != row.total]
+    off = [row.stage for row in rows if row.kept + row.rejected + row.failed + row.unsettled != row.total]
     if off:
         lines += ["", f"**Does not add up: {escaped(', '.join(off))}**"]
     return "\n".join(lines)
 
 
 def rejections_rows(rejections: Sequence[Rejection]) -> list[Row]:
-    """Returns table rows, in the order given, with the columns stage, item, reason, evidence."""
-    return [{"stage": r.stage, "item": r.item, "reason": r.reason, "evidence": r.evidence} for r in rejections]
+    """Returns table rows, in the order given; the item comes last, since ids are long and tables do not wrap."""
+    return [dataclasses.asdict(rejection) for rejection in rejections]
 
 
 def index_markdown(title: str, links: Sequence[Link]) -> str:
@@ -125,7 +149,7 @@ def index_markdown(title: str, links: Sequence[Link]) -> str:
 
 
 def contact_sheet_markdown(cells: Sequence[Cell]) -> str:
-    """Returns a Markdown table of pictures, two in a row, in one artifact's size.
+    """Returns Markdown with pictures of one artifact's size: wide and below each other, or small and two in a row.
 
     JPEG quality is lowered until everything fits, then the width.
 
@@ -139,7 +163,11 @@ def contact_sheet_markdown(cells: Sequence[Cell]) -> str:
     if not cells:
         return "No pictures."
     sheet = ""
-    for width, quality in _SIZES:
+    for width, quality in _WIDE:
+        sheet = "\n\n".join(_block(cell, width, quality) for cell in cells)
+        if len(sheet.encode()) <= MAX_BYTES:
+            return sheet
+    for width, quality in _NARROW:
         sheet = _sheet(cells, width, quality)
         if len(sheet.encode()) <= MAX_BYTES:
             return sheet
@@ -212,9 +240,11 @@ def _require_key(key: str) -> None:
 
 def _link(link: Link) -> str:
     note = f": {escaped(link.note)}" if link.note else ""
-    safe = re.fullmatch(r"(https?://|/)[^\s<>\"'`|()\[\]\\]*", link.url)
-    address = f"[open]({link.url})" if safe else f"({escaped(link.url)})"
-    return f"{escaped(link.text)} {address}{note}"
+    if not _ADDRESS.fullmatch(link.url):
+        return f"{escaped(link.text)} ({escaped(link.url)}){note}"
+    if _PLAIN.fullmatch(link.text):
+        return f"[{link.text}]({link.url}){note}"
+    return f"{escaped(link.text)} [open]({link.url}){note}"
 
 
 def _sheet(cells: Sequence[Cell], width: int, quality: int) -> str:
@@ -226,22 +256,38 @@ def _sheet(cells: Sequence[Cell], width: int, quality: int) -> str:
     return "\n".join(lines)
 
 
+def _block(cell: Cell, width: int, quality: int) -> str:
+    return f"### {_wrapped(cell.title)}\n\n{_picture(cell, width, quality)}\n\n{_wrapped(cell.caption)}"
+
+
 def _cell(cell: Cell, width: int, quality: int) -> str:
-    picture = f"![{escaped(cell.title)}](data:image/jpeg;base64,{_jpeg(cell.image, width, quality)})"
-    return f"{_wrapped(cell.title)}<br>{picture}<br>{_wrapped(cell.caption)}"
+    return f"{_wrapped(cell.title)}<br>{_picture(cell, width, quality)}<br>{_wrapped(cell.caption)}"
+
+
+def _picture(cell: Cell, width: int, quality: int) -> str:
+    return f"![{escaped(cell.title)}](data:image/jpeg;base64,{_jpeg(cell.image, width, quality)})"
 
 
 def _wrapped(text: str) -> str:
-    """Returns escaped text in lines of at most 40 characters, cut after slashes and blanks where possible.
+    """Returns escaped text; words over 40 characters start a line and are cut, after slashes where possible.
 
-    A column is as wide as its longest word, and ids are long.
+    Browsers do not break ids, and a column is as wide as its longest word.
     """
+    shown = ""
+    for word in text.split():
+        lines = _lines(word)
+        space = "" if not shown else "<br>" if len(lines) > 1 else " "
+        shown += space + "<br>".join(escaped(line) for line in lines)
+    return shown
+
+
+def _lines(word: str) -> list[str]:
     lines = [""]
-    for word in re.findall(r"[^/\s]{1,39}[/\s]?|[/\s]", text):
-        if len(lines[-1] + word) > _LINE:
+    for part in re.findall(r"[^/]{1,39}/?|/", word):
+        if len(lines[-1] + part) > _LINE:
             lines.append("")
-        lines[-1] += word
-    return "<br>".join(escaped(line) for line in lines)
+        lines[-1] += part
+    return lines
 
 
 def _jpeg(image: Image.Image, width: int, quality: int) -> str:

@@ -7,20 +7,40 @@ change. Prefect shows the run and its artifacts; the store remembers.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-from prefect import flow
+from prefect import flow, task
 from prefect.runtime import flow_run
 
 from flows import gallery
-from flows.assembly import logs_folder, open_build
+from flows.assembly import logs_folder, open_build, open_source
 from flows.options import BuildOptions
 from flows.publishing import publish_release
 from flows.run_log import log_to
+from flows.settings import Settings
 from flows.settle import settle
 
 
-@flow(name="build-exceptiondrive", flow_run_name="build-{settings}")
+def _run_name() -> str:
+    """Return `build-<settings>`, with the version where one was asked for."""
+    asked = flow_run.parameters
+    version = f"-{asked['version']}" if asked.get("version") else ""
+    return f"build-{Path(asked.get('settings') or 'sample').stem}{version}"
+
+
+def _read_logs(settings: Settings) -> Settings:
+    """Open the logs once in a task run of its own: writing and indexing them is what a first build waits for."""
+
+    @task(name="read logs", task_run_name="read logs")
+    def read() -> None:
+        open_source(settings)
+
+    read()
+    return settings
+
+
+@flow(name="build-exceptiondrive", flow_run_name=_run_name)
 def build_exceptiondrive(  # noqa: PLR0913, PLR0917 - a deployment's parameters are its options
     settings: str = "sample",
     set: list[str] | None = None,
@@ -46,8 +66,8 @@ def build_exceptiondrive(  # noqa: PLR0913, PLR0917 - a deployment's parameters 
         mode: `in_process`, or `workers` to have stages drained on the pools cpu and a100.
     """
     chosen = BuildOptions(settings, set, releases, store, version, scenes, tasks, limit, mode).resolve()
-    with log_to(logs_folder(chosen) / f"{flow_run.id}.log"), open_build(chosen) as build:
-        gallery.show_source(build)
+    with log_to(logs_folder(chosen) / f"{flow_run.id}.log"), open_build(_read_logs(chosen)) as build:
+        links = gallery.show_source(build)
 
         settle(build, "screen")  # does the task suit the keyframe, and where would its hazard be?
         settle(build, "edit")  # put the hazard into every view that sees it, and change nothing else
@@ -56,7 +76,7 @@ def build_exceptiondrive(  # noqa: PLR0913, PLR0917 - a deployment's parameters 
         settle(build, "judge")  # is it the right hazard: plausible, visible, decisive?
         settle(build, "decide")  # thresholds and human decisions: every verdict is made here
 
-        gallery.show_results(build)
+        links = [*gallery.show_results(build), *links]
         release = publish_release(build)
-        gallery.show_release(build, release)
+        gallery.show_release(build, release, links)
         return gallery.outcome(build, release)

@@ -2,81 +2,144 @@
 
 from __future__ import annotations
 
+import shlex
+import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from PIL import Image
 from prefect import task
+from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 
 from data_registry.cameras import pinhole
 from data_registry.edits import materialise
+from data_registry.identity import canonical_json
 from data_registry.pictures import decode_rgb
 from data_registry.records import Decision, Region
 from flows import artifacts
 from flows.artifacts import Cell, FunnelRow, Link, Rejection
 from flows.assembly import SHOWN, Build, logs_folder
 from flows.publishing import publication_of
+from flows.reasons import in_words
 from qa_audit.panels import pair_panel, region_outline
 from tasks.items import Contested
-from tasks.publication import funnel
+from tasks.publication import funnel, pair_of
 from tasks.publish import Published
 from tasks.release_rows import rejection_rows
 from tasks.stage import Settled
 
 MAX_SHEETS: Final = 10
 """Contact sheets that a run publishes; the release has every picture."""
+PAIRS_A_SHEET: Final = 6
+"""Few enough for pictures in which an edit can be judged."""
+Links = list[Link]
 
 
-def show_source(build: Build) -> None:
+def show_source(build: Build) -> Links:
     """Publish which keyframes were chosen, and which were skipped and why."""
     selection = build.construction.selection
     chosen: list[artifacts.Row] = [
-        {"keyframe": keyframe.id, "state": "chosen", "detail": keyframe.description} for keyframe in selection.keyframes
+        {"scene": keyframe.scene, "state": "chosen", "detail": keyframe.description, "item": keyframe.id}
+        for keyframe in selection.keyframes
     ]
     skipped: list[artifacts.Row] = [
-        {"keyframe": entry.id, "state": entry.reason_code, "detail": entry.detail} for entry in selection.skipped
+        {"scene": _part(entry.id, 1), "state": entry.reason_code, "detail": entry.detail, "item": entry.id}
+        for entry in selection.skipped
     ]
-    text = f"{len(chosen)} keyframes chosen, {len(skipped)} scenes or keyframes skipped"
-    artifacts.publish_table("source", chosen + skipped, text, complete_in="the release's rejections")
+    text = f"{_counted(len(chosen), 'keyframe')} chosen, {len(skipped):,} scenes or keyframes skipped"
+    made = artifacts.publish_table("source", chosen + skipped, text, complete_in="the release's rejections")
+    return [_link("source", made, text)]
 
 
-def show_results(build: Build) -> None:
-    """Publish funnel, rejections and contact sheets, also when items are still unsettled."""
+def show_results(build: Build) -> Links:
+    """Publish funnel, rejections and contact sheets, also when items are still unsettled; return links to them."""
 
     @task(name="show results", task_run_name="show results")
-    def publish_artifacts() -> None:
-        artifacts.publish_markdown(
-            "funnel", artifacts.funnel_markdown(_funnel_rows(build)), "What each stage made of it"
-        )
-        rows = artifacts.rejections_rows(list(_rejections(build)))
-        artifacts.publish_table("rejections", rows, "Everything that did not go on, and why")
-        for number, cells in enumerate(_sheets(build), start=1):
-            sheet = artifacts.contact_sheet_markdown(cells)
-            artifacts.publish_markdown(f"contact-sheet-{number}", sheet, f"Decided pairs, sheet {number}")
-            _save(sheet_file(build, number), [cell.image for cell in cells])
+    def publish_artifacts() -> tuple[Links]:
+        return ([_show_funnel(build), *_show_sheets(build), _show_rejections(build)],)
 
-    publish_artifacts()
+    return publish_artifacts()[0]
 
 
-def show_release(build: Build, release: Published) -> None:
-    """Publish where the release lies, its digest, and an index of all artifacts on the build's own page."""
-    counts = "\n".join(f"- {name}: {count}" for name, count in funnel(publication_of(build))["release"].items())
-    text = (
-        f"`{release.path}`\n\nRelease digest `{release.digest}`\n\n{counts}\n\n"
-        f"```\nexceptiondrive verify --deep {release.path}\n```\n"
+def _show_funnel(build: Build) -> Link:
+    text = "How many items each stage took, kept and left out"
+    return _link(
+        "funnel", artifacts.publish_markdown("funnel", artifacts.funnel_markdown(_funnel_rows(build)), text), text
     )
-    artifacts.publish_markdown("release", text, "The release: where, what, and how to check it")
-    keys = [
-        "release",
-        "funnel",
-        "rejections",
-        *(f"contact-sheet-{i + 1}" for i in range(_sheet_count(build))),
-        "source",
+
+
+def _show_rejections(build: Build) -> Link:
+    rows = artifacts.rejections_rows(list(_rejections(build)))
+    text = (
+        f"{_counted(len(rows), 'item')} did not go on, and why" if rows else "Nothing was left out: all items went on"
+    )
+    made = artifacts.publish_table("rejections", rows, text, complete_in="the release's table rejections")
+    return _link("rejections", made, text)
+
+
+def _show_sheets(build: Build) -> Iterator[Link]:
+    """Publish each contact sheet and save it beside the logs."""
+    total, first = len(build.construction.results["decide"].recorded), 1
+    for number, cells in enumerate(_sheets(build), start=1):
+        key, last = f"contact-sheet-{number}", first + len(cells) - 1
+        text = (
+            f"Pairs {first} to {last} of {total}: the edited view with the hazard's region, before and after below it"
+        )
+        made = artifacts.publish_markdown(key, artifacts.contact_sheet_markdown(cells), text)
+        _save(sheet_file(build, number), [cell.image for cell in cells])
+        first = last + 1
+        yield _link(key, made, text)
+
+
+def show_release(build: Build, release: Published, links: Links) -> None:
+    """Publish where the release lies, its digest, what to do with it, and an index of this build's artifacts."""
+    text = "Where the release lies, what is in it, and how to use it"
+    made = artifacts.publish_markdown("release", _release_text(build, release), text)
+    named = f"{release.manifest.name} {release.manifest.version}"
+    index = artifacts.index_markdown(f"What this build made: {named}", [_link("release", made, text), *links])
+    artifacts.publish_markdown("index", index, f"Start here: everything that this build of {named} made")
+    get_run_logger().info("release %s, digest %s; start with artifact `index`", release.path, release.digest)
+
+
+def _release_text(build: Build, release: Published) -> str:
+    counts = funnel(publication_of(build))["release"]
+    names = ("benchmark", "auxiliary", "rejected", "failed_permanent", "unsettled", "total")
+    head = ("Benchmark pairs", "Auxiliary pairs", "Rejected", "Failed", "Open", "Combinations")
+    pairs = [entry.id for entry in build.construction.results["decide"].kept]
+    path = shlex.quote(str(release.path))
+    commands = [
+        ("Check every byte, pixel and mask", f"verify --deep {path}"),
+        *(("See how a pair was made", f"show {pair} \\\n  --release {path}") for pair in pairs[:1]),
+        ("Write the edited pictures", " \\\n  ".join([f"materialize {path} pictures", *_logs_options(build)])),
     ]
-    links = [Link(key, f"/artifacts/key/{key}") for key in keys]
-    artifacts.publish_markdown("index", artifacts.index_markdown("What this build made", links), "All artifacts")
+    return "\n".join(
+        [
+            f"## {artifacts.escaped(release.manifest.name)} {artifacts.escaped(release.manifest.version)}",
+            *([] if release.manifest.complete else ["", "**Not complete: some items have no outcome.**"]),
+            *("", f"| {' | '.join(head)} |", "|" + "--:|" * len(head)),
+            f"| {' | '.join(f'{counts[name]:,}' for name in names)} |",
+            *("", "Folder and digest:", "", "```", str(release.path), str(release.digest), "```"),
+            *(
+                line
+                for what, words in commands
+                for line in ("", f"{what}:", "", "```", f"exceptiondrive {words}", "```")
+            ),
+            *("", "What the release holds, its licences and its limits: `README.md` in that folder."),
+        ]
+    )
+
+
+def _logs_options(build: Build) -> list[str]:
+    """Return the options with which `materialize` finds this build's logs."""
+    source = build.settings.source
+    named = {"source.root": source.root, "source.version": source.version}
+    return [
+        *(["--settings nuscenes"] if source.kind == "nuscenes" else []),
+        f"--store {shlex.quote(str(build.settings.store.path))}",
+        *(f"--set {shlex.quote(f'{key}={value}')}" for key, value in named.items() if value),
+    ]
 
 
 def outcome(build: Build, release: Published) -> dict[str, Any]:
@@ -105,11 +168,8 @@ def sheet_file(build: Build, number: int) -> Path:
 def _funnel_rows(build: Build) -> list[FunnelRow]:
     return [
         FunnelRow(
-            results.stage,
-            counts["kept"],
-            counts["rejected"],
-            counts["failed_permanent"] + counts["unsettled"],
-            counts["total"],
+            *(results.stage, counts["kept"], counts["rejected"], counts["failed_permanent"]),
+            *(counts["total"], counts["unsettled"]),
         )
         for results in build.construction.results.values()
         for counts in (results.counts(),)
@@ -118,19 +178,20 @@ def _funnel_rows(build: Build) -> list[FunnelRow]:
 
 def _rejections(build: Build) -> Iterator[Rejection]:
     for row in rejection_rows(publication_of(build)):
-        yield Rejection(str(row["stage"]), str(row["item_id"]), str(row["reason_code"]), str(row["evidence"]))
+        stage, item, reason, evidence = (str(row[name]) for name in ("stage", "item_id", "reason_code", "evidence"))
+        yield Rejection(stage, _part(item, 1), pair_of(_part(item, 3)), reason, in_words(evidence), item)
 
 
 def _sheet_count(build: Build) -> int:
     decided = len(build.construction.results["decide"].recorded)
-    return min(MAX_SHEETS, -(-decided // artifacts.MAX_CELLS))
+    return min(MAX_SHEETS, -(-decided // PAIRS_A_SHEET))
 
 
 def _sheets(build: Build) -> Iterator[list[Cell]]:
     """Yield the cells of each sheet: decided pairs, approved ones first."""
     decided = sorted(build.construction.results["decide"].recorded, key=lambda entry: entry.result.status)
     for number in range(_sheet_count(build)):
-        part = decided[number * artifacts.MAX_CELLS : (number + 1) * artifacts.MAX_CELLS]
+        part = decided[number * PAIRS_A_SHEET : (number + 1) * PAIRS_A_SHEET]
         yield [_cell(build, entry) for entry in part]
 
 
@@ -146,7 +207,18 @@ def _cell(build: Build, entry: Settled[Contested, Decision]) -> Cell:
     region = _region(build, candidate.edit_digest)
     outline = region_outline(region.quad, keyframe.ground, pinhole(keyframe, camera)) if region else None
     panel = pair_panel(source, materialise(source, view, build.store.blobs), view.window, outline)
-    return Cell(task_spec.title, f"{keyframe.scene} · {view.sensor_id} · {entry.result.reason_code}", panel)
+    return Cell(f"{task_spec.title} · {keyframe.scene} · {view.sensor_id}", _caption(entry), panel)
+
+
+def _caption(entry: Settled[Contested, Decision]) -> str:
+    """Return verdict, reason and pair id."""
+    decision = entry.record
+    if decision is None:
+        return f"{entry.result.status}: {entry.result.reason_code} {entry.id}"
+    against = in_words(canonical_json([finding.model_dump(mode="json") for finding in decision.findings]).decode())
+    verdict = "benchmark" if decision.subset == "benchmark" else f"{decision.subset}, {decision.reason_code}"
+    reason = f" · {against}" if decision.findings else ""
+    return f"{verdict} · decided by {decision.decided_by}{reason} {entry.id}"
 
 
 def _region(build: Build, edit_digest: str) -> Region | None:
@@ -164,3 +236,17 @@ def _save(path: Path, panels: list[Image.Image]) -> None:
         sheet.paste(panel, (number % columns * (width + 8), number // columns * (height + 8)))
     path.parent.mkdir(parents=True, exist_ok=True)
     sheet.save(path)
+
+
+def _link(key: str, artifact: uuid.UUID, note: str) -> Link:
+    return Link(key, artifacts.artifact_address(artifact), note)
+
+
+def _part(item_id: str, number: int) -> str:
+    """Return a part of `<dataset>/<scene>/<sample token>/<task>`, empty where an id has fewer."""
+    parts = item_id.split("/")
+    return parts[number] if number < len(parts) else ""
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

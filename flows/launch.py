@@ -100,7 +100,10 @@ def run_drains(
         started = list[uuid.UUID]()
         try:
             for key in _keys(count):
-                started.append(_patiently(lambda key=key: _launch(deployment, parameters, key), patience, poll_s))
+                name = f"{deployment.rpartition('/')[2]}-{len(started) + 1}"  # until it starts and names itself
+                started.append(
+                    _patiently(lambda key=key, name=name: _launch(deployment, parameters, key, name), patience, poll_s)
+                )
             return _Watch(deployment, started, poll_s, patience, settled).wait()
         except BaseException:  # cancellation arrives as a BaseException; nothing is swallowed
             _cancel(started)
@@ -113,10 +116,12 @@ def _keys(count: int) -> list[str]:
     return [f"{call}-{number}" for number in range(count)]
 
 
-def _launch(deployment: str, parameters: Mapping[str, object], key: str) -> uuid.UUID:
+def _launch(deployment: str, parameters: Mapping[str, object], key: str, name: str) -> uuid.UUID:
     tags = [f"parent:{this_run.id}"] if this_run.id else []
     try:
-        run = run_deployment(deployment, parameters=dict(parameters), timeout=0, tags=tags, idempotency_key=key)
+        run = run_deployment(
+            deployment, flow_run_name=name, parameters=dict(parameters), timeout=0, tags=tags, idempotency_key=key
+        )
         return cast("FlowRun", run).id  # a coroutine only in async code
     except ObjectNotFound as error:
         raise DeploymentMissingError(

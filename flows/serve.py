@@ -132,13 +132,16 @@ def _state(part: Part) -> str:
 
 def _serve_server(serving: Serving) -> None:
     part = serving.server
-    if processes.running(part) is None:
-        _require_free_port(serving)
-        environment = server_environment(serving.home, serving.port)
-        processes.start(part, server_command(), cwd=serving.checkout, environment=environment)
+    started = False
     deadline = time.monotonic() + START_S
     while home_of(serving.url) != serving.home:
-        if processes.running(part) is None or time.monotonic() > deadline:
+        gone = processes.running(part) is None
+        if gone and not started:  # never started, or dying while we looked
+            _require_free_port(serving)
+            environment = server_environment(serving.home, serving.port)
+            processes.start(part, server_command(), cwd=serving.checkout, environment=environment)
+            started = True
+        elif gone or time.monotonic() > deadline:
             processes.stop(part)
             raise ServeError(
                 f"The Prefect server on port {serving.port} did not come up. The end of {part.log}:\n"

@@ -20,7 +20,7 @@ from data_registry.records import Decision, Finding, Human
 from models.backend import IdentitySettings, Pure
 from qa_audit.checks import ALL_KINDS, PAIR_CHECKS, VIEW_CHECKS, Kind
 from tasks.items import Contested, Judged
-from tasks.stage import Outcome, PermanentFailureError, Stage, Strata
+from tasks.stage import ItemStage, Outcome, PermanentFailureError
 
 VIEW_READINGS: Final[Mapping[str, str]] = {check.name: check.unit for check in VIEW_CHECKS}
 """What rules about views may ask, with units."""
@@ -119,7 +119,7 @@ class DecideSettings(IdentitySettings):
         return self
 
 
-class DecideStage(Stage[Contested, Decision]):
+class DecideStage(ItemStage[Contested, Decision]):
     """Gives the verdict on one pair; keeps what it approves."""
 
     name: ClassVar[str] = "decide"
@@ -130,18 +130,6 @@ class DecideStage(Stage[Contested, Decision]):
         """Remember the thresholds."""
         self._settings = settings or DecideSettings()
         self.backend = Pure(self._settings)
-
-    def identity(self, item: Contested) -> str:
-        """Return the pair id."""
-        return item.screened.combination.id
-
-    def inputs(self, item: Contested) -> tuple[identity.Digest, ...]:
-        """Return the digests of everything that the verdict rests on."""
-        return item.inputs
-
-    def strata(self, item: Contested) -> Strata:
-        """Return what the pair counts under."""
-        return item.screened.combination.strata
 
     def process(self, items: Sequence[Contested]) -> Iterable[Outcome[Decision]]:
         """Yield the decision on each pair.

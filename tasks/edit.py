@@ -21,10 +21,10 @@ from data_registry.records import Camera, Candidate, Edit, ViewEdit
 from data_registry.sources.source import Source, SourceChangedError
 from models.editors.editor import Editor, EditorOutputError, EditRequest, HazardNotVisibleError, RawEdit
 from tasks.items import Screened
-from tasks.stage import Outcome, PermanentFailureError, Stage, Strata
+from tasks.stage import ItemStage, Outcome, PermanentFailureError
 
 
-class EditStage(Stage[Screened, Edit]):
+class EditStage(ItemStage[Screened, Edit]):
     """Combination with screening -> Edit, one candidate per try."""
 
     name: ClassVar[str] = "edit"
@@ -36,18 +36,6 @@ class EditStage(Stage[Screened, Edit]):
         self.backend = self.editor = editor
         self._source = source
         self._blobs = blobs
-
-    def identity(self, item: Screened) -> str:
-        """Return the pair's id."""
-        return item.combination.id
-
-    def inputs(self, item: Screened) -> tuple[Digest, ...]:
-        """Return the digests of keyframe, task and screening."""
-        return item.inputs
-
-    def strata(self, item: Screened) -> Strata:
-        """Return the combination's strata."""
-        return item.combination.strata
 
     def process(self, items: Sequence[Screened]) -> Iterable[Outcome[Edit]]:
         """Yield one edit per item.

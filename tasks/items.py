@@ -53,6 +53,16 @@ class Screened:
     screening: Screening
 
     @property
+    def id(self) -> str:
+        """The pair's id."""
+        return self.combination.id
+
+    @property
+    def strata(self) -> Strata:
+        """What the pair counts under."""
+        return self.combination.strata
+
+    @property
     def inputs(self) -> tuple[identity.Digest, ...]:
         """Digests of keyframe, task and screening."""
         return *self.combination.inputs, self.screening.payload_digest
@@ -71,6 +81,11 @@ class Edited:
         return f"{self.screened.combination.id}@{self.candidate.edit_digest[:12]}"
 
     @property
+    def strata(self) -> Strata:
+        """What the pair counts under."""
+        return self.screened.strata
+
+    @property
     def inputs(self) -> tuple[identity.Digest, ...]:
         """Digests of keyframe, task, screening and candidate."""
         return *self.screened.inputs, self.candidate.edit_digest
@@ -84,6 +99,16 @@ class Examined:
     measurements: Measurements
     region: Region | None
     """None: no region could be found."""
+
+    @property
+    def id(self) -> str:
+        """`<pair id>@<edit digest>`, as the candidate's."""
+        return self.edited.id
+
+    @property
+    def strata(self) -> Strata:
+        """What the pair counts under."""
+        return self.edited.strata
 
     @property
     def inputs(self) -> tuple[identity.Digest, ...]:
@@ -114,6 +139,16 @@ class Contested:
     candidates: tuple[Judged, ...]
     """In the order of the edit's candidates; one that failed on the way is missing."""
     human: tuple[Human, ...]
+
+    @property
+    def id(self) -> str:
+        """The pair's id."""
+        return self.screened.id
+
+    @property
+    def strata(self) -> Strata:
+        """What the pair counts under."""
+        return self.screened.strata
 
     @property
     def inputs(self) -> tuple[identity.Digest, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import ClassVar, Final
 
-from data_registry import edits, identity
+from data_registry import edits
 from data_registry.blobs import Blobs
 from data_registry.edits import EditFormError
 from data_registry.pictures import PictureError
@@ -14,7 +14,7 @@ from data_registry.sources.source import Source
 from models.reviewers import Reviewer, ReviewPicture, ReviewRequest
 from tasks.items import Examined
 from tasks.measure import source_rgb
-from tasks.stage import Outcome, PermanentFailureError, Stage, Strata
+from tasks.stage import ItemStage, Outcome, PermanentFailureError
 
 BACKGROUND_TOUCHED: Final = "background_touched"
 NOTHING_CHANGED: Final = "nothing_changed"
@@ -42,7 +42,7 @@ def hard_failures(measurements: Measurements) -> tuple[str, ...]:
     return tuple(code for code, holds in found.items() if holds)
 
 
-class JudgeStage(Stage[Examined, Judgement]):
+class JudgeStage(ItemStage[Examined, Judgement]):
     """Asks a reviewer about one candidate; keeps the qualified ones, rejected judgements go on to decide as well."""
 
     name: ClassVar[str] = "judge"
@@ -55,18 +55,6 @@ class JudgeStage(Stage[Examined, Judgement]):
         self._reviewer = reviewer
         self._source = source
         self._blobs = blobs
-
-    def identity(self, item: Examined) -> str:
-        """Return `<pair id>@<edit digest, 12 digits>`."""
-        return item.edited.id
-
-    def inputs(self, item: Examined) -> tuple[identity.Digest, ...]:
-        """Return the digests of keyframe, task, screening, candidate, measurements and region."""
-        return item.inputs
-
-    def strata(self, item: Examined) -> Strata:
-        """Return what the pair counts under."""
-        return item.edited.screened.combination.strata
 
     def process(self, items: Sequence[Examined]) -> Iterable[Outcome[Judgement]]:
         """Yield the judgement of each candidate; raises PermanentFailureError when its pictures cannot be shown."""

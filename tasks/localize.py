@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
-from data_registry import edits, identity
+from data_registry import edits
 from data_registry.blobs import Blobs
 from data_registry.edits import EditFormError
 from data_registry.pictures import PictureError
 from data_registry.records import Keyframe, Region, ViewEdit
 from models.localizers.localizer import Localizer, LocalizeRequest, RegionNotFoundError, SeenHazard
 from tasks.items import Edited
-from tasks.stage import Outcome, PermanentFailureError, Stage, Strata
+from tasks.stage import ItemStage, Outcome, PermanentFailureError
 
 
-class LocalizeStage(Stage[Edited, Region]):
+class LocalizeStage(ItemStage[Edited, Region]):
     """Asks a localizer for the region of one edit candidate; keeps it, however far it is from the placement."""
 
     name: ClassVar[str] = "localize"
@@ -27,18 +27,6 @@ class LocalizeStage(Stage[Edited, Region]):
         self.backend = localizer
         self._localizer = localizer
         self._blobs = blobs
-
-    def identity(self, item: Edited) -> str:
-        """Return `<pair id>@<edit digest, 12 digits>`."""
-        return item.id
-
-    def inputs(self, item: Edited) -> tuple[identity.Digest, ...]:
-        """Return the digests of keyframe, task, screening and candidate."""
-        return item.inputs
-
-    def strata(self, item: Edited) -> Strata:
-        """Return what the pair counts under."""
-        return item.screened.combination.strata
 
     def process(self, items: Sequence[Edited]) -> Iterable[Outcome[Region]]:
         """Yield the region of each candidate.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
-from data_registry import identity
 from data_registry.blobs import Blobs
 from data_registry.edits import EditFormError
 from data_registry.pictures import PictureError, Rgb, decode_rgb
@@ -14,7 +13,7 @@ from data_registry.sources.source import Source, SourceChangedError
 from models.backend import IdentitySettings, Pure
 from qa_audit import checks, evidence
 from tasks.items import Edited
-from tasks.stage import Outcome, PermanentFailureError, Stage, Strata
+from tasks.stage import ItemStage, Outcome, PermanentFailureError
 
 
 class MeasureSettings(IdentitySettings):
@@ -24,7 +23,7 @@ class MeasureSettings(IdentitySettings):
     revision: str = "1"
 
 
-class MeasureStage(Stage[Edited, Measurements]):
+class MeasureStage(ItemStage[Edited, Measurements]):
     """Applies every check to one edit candidate; always keeps it."""
 
     name: ClassVar[str] = "measure"
@@ -36,18 +35,6 @@ class MeasureStage(Stage[Edited, Measurements]):
         self.backend = Pure(settings or MeasureSettings())
         self._source = source
         self._blobs = blobs
-
-    def identity(self, item: Edited) -> str:
-        """Return `<pair id>@<edit digest, 12 digits>`."""
-        return item.id
-
-    def inputs(self, item: Edited) -> tuple[identity.Digest, ...]:
-        """Return the digests of keyframe, task, screening and candidate."""
-        return item.inputs
-
-    def strata(self, item: Edited) -> Strata:
-        """Return what the pair counts under."""
-        return item.screened.combination.strata
 
     def process(self, items: Sequence[Edited]) -> Iterable[Outcome[Measurements]]:
         """Yield the measurements of each candidate.

@@ -132,6 +132,7 @@ class Documents:
             "splits": _count(self.frames["pairs"], "split", "subset"),
             "reasons": _count(self.frames["rejections"], "stage", "status", "reason_code"),
             "backends": self._backends(),
+            "example": next(iter(self.frames["pairs"]["pair_id"]), None),
             "edited_views": self.frames["views"].filter("is_edited").height,
         }
 
@@ -155,7 +156,7 @@ class Documents:
             "conformsTo": ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"],
             "name": publication.name,
             "version": publication.version,
-            "description": _DESCRIPTION,
+            "description": _DESCRIPTION + (_SYNTHETIC if publication.source.dataset == "streetset" else ""),
             "url": CARD,
             "license": licence.url,
             "creator": {"@type": "sc:Organization", "name": "ExceptionDrive"},
@@ -248,10 +249,11 @@ def _field(schema: TableSchema, name: str, column: Column) -> dict[str, Any]:
 
 
 _DESCRIPTION: Final = (
-    "Pairs of recorded driving views and the same views with a plausible, rare hazard placed on the ego vehicle's way:"
+    "Pairs of driving views and the same views with a plausible, rare hazard placed on the ego vehicle's way:"
     " which ground to keep free, by how much, and how each pair was made, measured and decided. Edited pixels are"
     " stored as deltas to the source pictures; the source pictures are not part of this release."
 )
+_SYNTHETIC: Final = " The logs are synthetic: a drawn street, made to try the pipeline."
 _DELTAS: Final[dict[str, Any]] = {
     "@type": "cr:FileSet",
     "@id": "deltas",

@@ -11,7 +11,8 @@ import polars as pl
 
 from data_registry import identity
 from data_registry.components.hazards import HAZARDS
-from data_registry.materialize import compose, picture_path
+from data_registry.edits import EditFormError, compose
+from data_registry.materialize import picture_path
 from data_registry.pictures import Rgb, decode_mask, decode_rgb, pixels_digest
 from data_registry.records import (
     Camera,
@@ -332,18 +333,17 @@ def _edited_view(publication: Publication, pair: Pair, view: ViewEdit, source: t
     paths = delta_paths(pair, view)
     delta = decode_rgb(publication.blobs.get(view.edited), paths["delta"][0])
     edit_mask = decode_mask(publication.blobs.get(view.edit_mask), paths["edit_mask"][0])
-    left, top, right, bottom = view.window
-    size = (bottom - top, right - left)
-    inside = 0 <= left < right <= pixels.shape[1] and 0 <= top < bottom <= pixels.shape[0]
-    if not inside or delta.shape[:2] != size or edit_mask.shape != size:
-        raise PublicationError(f"{pair.id} {view.sensor_id}: window {view.window} fits neither picture nor masks")
     if view.source_sha256 != pair.keyframe.view(view.sensor_id, view.frame_offset).sha256:
         raise PublicationError(
             f"{pair.id} {view.sensor_id}: the edit was made from another picture than the keyframe's"
         )
+    left, top, right, bottom = view.window
+    try:
+        edited = compose(pixels, view.window, delta, edit_mask)
+    except EditFormError as error:
+        raise PublicationError(f"{pair.id} {view.sensor_id}: {error}") from error
     if delta[edit_mask == 0].any():
         raise PublicationError(f"{pair.id} {view.sensor_id}: the delta is not zero outside its edit mask")
-    edited = compose(pixels, view.window, delta, edit_mask)
     return {
         "is_edited": True,
         "source_pixels_sha256": digest,

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
-from data_registry.identity import Digest
 from data_registry.records import Screening
 from models.screeners import Screener
 from tasks.items import Combination
-from tasks.stage import Outcome, Stage, Strata
+from tasks.stage import ItemStage, Outcome
 
 
-class ScreenStage(Stage[Combination, Screening]):
+class ScreenStage(ItemStage[Combination, Screening]):
     """Keyframe x task -> Screening; an unsuitable combination is rejected with its record."""
 
     name: ClassVar[str] = "screen"
@@ -22,18 +21,6 @@ class ScreenStage(Stage[Combination, Screening]):
     def __init__(self, screener: Screener) -> None:
         """Take the back end that decides."""
         self.backend = self.screener = screener
-
-    def identity(self, item: Combination) -> str:
-        """Return the combination's id."""
-        return item.id
-
-    def inputs(self, item: Combination) -> tuple[Digest, ...]:
-        """Return the digests of keyframe and task."""
-        return item.inputs
-
-    def strata(self, item: Combination) -> Strata:
-        """Return the combination's strata."""
-        return item.strata
 
     def process(self, items: Sequence[Combination]) -> Iterable[Outcome[Screening]]:
         """Yield one screening per combination."""

@@ -10,7 +10,7 @@ import polars as pl
 
 from data_registry.manifest import ReleaseError
 from data_registry.release import Release
-from tasks.release_documents import escape
+from tasks.release_documents import code, escape
 
 _COMPONENT: Final = "hazards"
 _FACT: Final = ("name", "value", "at_least", "at_most", "holds")
@@ -147,12 +147,12 @@ def _lines(about: Explanation) -> list[str]:
     if about.pair:
         chosen = ("task", "family", "appearance", "placement_kind", "speed", "nominal_conflict", "required_decel")
         lines += ["", "## Hazard", *_pairs(about.pair, (*chosen, "avoidable", "path_source", "seed", "attempt"))]
-        lines.append(f"- placement: {escape(json.dumps(about.pair['placement'], sort_keys=True))}")
+        lines.append(f"- placement: {code(json.dumps(about.pair['placement'], sort_keys=True))}")
         lines += _table("Screening facts", _listed(about.pair["facts"]), _FACT)
     if about.region:
         lines += ["", "## Region", *_pairs(about.region, ("kind", "clearance_m", "quad", "method", "area_ratio"))]
         lines += _pairs(about.region, ("centre_offset_m", "expected_iou"))
-    lines += _table("Views", about.views, ("sensor_id", "frame_offset", "is_edited", "delta"))
+    lines += _views(about.views)
     lines += _table("Measurements", about.measurements, ("check", "sensor_id", "value", "note", "candidate", "chosen"))
     if about.decision:
         lines += ["", "## Decision", *_pairs(about.decision, ("approved", "subset", "reason_code", "decided_by"))]
@@ -166,8 +166,17 @@ def _lines(about: Explanation) -> list[str]:
 def _evidence(evidence: Any) -> list[str]:
     rows = _listed(evidence)
     if rows:
-        return _table("Evidence", rows, tuple(sorted({name for row in rows for name in row})))
+        names = {name for row in rows for name in row}
+        known = [name for name in (*_FACT, "code", "limit") if name in names]
+        return _table("Evidence", rows, (*known, *sorted(names - {*known})))
     return [f"- evidence: {escape(evidence if isinstance(evidence, str) else json.dumps(evidence, sort_keys=True))}"]
+
+
+def _views(views: list[dict[str, Any]]) -> list[str]:
+    """Name the edited views, and count the others: most are pictures of the history, which stay as they were."""
+    edited = [view for view in views if view["is_edited"]]
+    lines = _table("Edited views", edited, ("sensor_id", "frame_offset", "delta"))
+    return [*lines, "", f"{len(views) - len(edited)} more views are as in the source."] if views else []
 
 
 def _listed(value: Any) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
 from data_registry import identity
 from data_registry.blobs import StorageFullError
@@ -93,6 +93,44 @@ class Stage(ABC, Generic[In, Out]):
         return identity.outcome_key(self.name, self.version, settings, self.inputs(item))
 
 
+class Item(Protocol):
+    """What the hazard chain's items say about themselves; see `tasks/items.py`."""
+
+    @property
+    def id(self) -> str:
+        """Stable, readable id, unique within a stage."""
+        ...
+
+    @property
+    def inputs(self) -> tuple[identity.Digest, ...]:
+        """Digest of each input's semantic payload, in a fixed order."""
+        ...
+
+    @property
+    def strata(self) -> Strata:
+        """What the item counts under."""
+        ...
+
+
+AnItem = TypeVar("AnItem", bound=Item)
+
+
+class ItemStage(Stage[AnItem, Out]):
+    """A stage whose items speak for themselves."""
+
+    def identity(self, item: AnItem) -> str:
+        """Return the item's id."""
+        return item.id
+
+    def inputs(self, item: AnItem) -> tuple[identity.Digest, ...]:
+        """Return the item's input digests."""
+        return item.inputs
+
+    def strata(self, item: AnItem) -> Strata:
+        """Return the item's strata."""
+        return item.strata
+
+
 @dataclass(frozen=True, slots=True)
 class DrainOptions:
     """How one run drains stages; never part of an identity."""
@@ -158,7 +196,7 @@ class StageResults(Generic[In, Out]):
         return [entry for entry in self.settled if entry.record is not None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Work(Generic[In]):
     """One item on its way through a drain."""
 

@@ -5,6 +5,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,7 +74,7 @@ class Place:
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """Ask the ledger."""
-        with sqlite3.connect(self.store / "ledger.sqlite", timeout=60) as connection:
+        with closing(sqlite3.connect(self.store / "ledger.sqlite", timeout=60)) as connection:
             return connection.execute(query).fetchall()
 
     def results(self) -> dict[str, tuple[Any, ...]]:

@@ -55,7 +55,7 @@ def test_the_flow_run_shows_its_artifacts_within_their_size(made: dict[str, Any]
     assert all(len(str(artifact.data).encode()) <= MAX_BYTES for artifact in found.values())
     assert "data:image/jpeg;base64," in str(found["contact-sheet-1"].data)
     assert made["digest"] in str(found["release"].data)
-    assert "/artifacts/key/funnel" in str(found["index"].data)
+    assert f"[funnel](../artifact/{found['funnel'].id})" in str(found["index"].data)
 
 
 def test_a_second_build_redoes_nothing_and_finds_the_release(place: Place, made: dict[str, Any]) -> None:

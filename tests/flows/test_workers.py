@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 from pathlib import Path
 from uuid import UUID
@@ -110,7 +111,10 @@ def test_a_killed_worker_or_server_costs_no_finished_item(
 
 
 def _has_results(place: Place) -> bool:
-    return (place.store / "ledger.sqlite").exists() and bool(place.results())
+    try:
+        return (place.store / "ledger.sqlite").exists() and bool(place.results())
+    except sqlite3.OperationalError:  # the ledger is being made
+        return False
 
 
 def _ended(run: UUID) -> bool:

@@ -59,7 +59,7 @@ def test_the_lost_candidate_shows_under_its_pair(release: Release):
 def test_the_text_says_what_was_held_against_which_limit(release: Release):
     text = show(release, "streetset/town/bbbb/collapsed_road_surface").as_markdown()
     assert "Not kept by screen" in text
-    assert "| 1 | - | False | speed | 8 |" in text
+    assert "| speed | 8 | 1 | - | False |" in text
     text = show(release, "streetset/town/cccc/collapsed_road_surface").as_markdown()
     assert "| low_realism | 0.2 | 0.5 |" in text
     text = show(release, BENCHMARK).as_markdown()
