@@ -8,8 +8,10 @@ passes.
 from __future__ import annotations
 
 import random
+import shutil
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
 
 import sqlalchemy as sa
@@ -24,6 +26,8 @@ Trouble = Literal["full", "busy", "away", "wrong"]
 _OPENING_PATIENCE_S: Final = 2.0
 _RUNNING_PATIENCE_S: Final = 120.0
 _CONNECT_TIMEOUT_S: Final = 10
+_SIDE_FILES_BYTES: Final = 65_536
+"""What SQLite's write-ahead log and its index need at least."""
 _CREATION_LOCK: Final = 7_305_853
 """Any number that nobody else uses for an advisory lock in this database."""
 
@@ -100,7 +104,7 @@ class Database:
                 with engine.begin() as connection:
                     return work(connection)
             except exc.DBAPIError as error:
-                trouble = _trouble(error)
+                trouble = self._trouble(error)
                 if trouble == "full":
                     raise StorageFullError(self.url) from error
                 patience = {"busy": _RUNNING_PATIENCE_S, "away": self._patience_s, "wrong": 0.0}[trouble]
@@ -108,6 +112,17 @@ class Database:
                     raise LedgerUnavailableError(self._complaint(error)) from error
             time.sleep(pause * random.uniform(0.5, 1.0))
             pause = min(2.0, pause * 2)
+
+    def _trouble(self, error: exc.DBAPIError) -> Trouble:
+        """Sort an error; SQLite that cannot make its side files calls a full disk an I/O error."""
+        trouble = _trouble(error)
+        if trouble != "wrong" or not self._on_full_disk():
+            return trouble
+        return "full"
+
+    def _on_full_disk(self) -> bool:
+        folder = Path(self._engine.url.database or "").parent
+        return self.is_sqlite and folder.is_dir() and shutil.disk_usage(folder).free < _SIDE_FILES_BYTES
 
     def _complaint(self, error: exc.DBAPIError) -> str:
         reason = " ".join(str(error.orig).split())[:500]

@@ -102,9 +102,12 @@ def open_release(path: Path) -> Release:
             f"there is no release at {path}: it needs a {MANIFEST}; build one, or name its folder"
         )
     content = read_inside(folder, MANIFEST, LARGEST_MANIFEST)
-    manifest = parse_manifest(content)
-    for name, entry in manifest.components.items():
-        _refuse_newer(name, entry.schema_version)
+    try:
+        manifest = parse_manifest(content)
+        for name, entry in manifest.components.items():
+            _refuse_newer(name, entry.schema_version)
+    except ReleaseSchemaError as error:
+        raise ReleaseSchemaError(f"{path}: {error}") from error
     return Release(folder, manifest, identity.sha256(content))
 
 

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from data_registry.blobs import Blobs
 from data_registry.ledger import Ledger, LedgerUnavailableError
 
+_LEDGER: Final = "ledger.sqlite"
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
 
@@ -49,8 +50,13 @@ class Store:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise LedgerUnavailableError(f"cannot make the store's folder {folder}: {error.strerror}") from error
-        ledger = sa.URL.create("sqlite", database=str(folder / "ledger.sqlite"))  # a folder's name may hold ? or %
+        ledger = sa.URL.create("sqlite", database=str(folder / _LEDGER))  # a folder's name may hold ? or %
         return cls(ledger, str(folder / "blobs"))
+
+    @staticmethod
+    def is_at(folder: Path) -> bool:
+        """Tell whether a local folder holds a store, without starting one."""
+        return (folder / _LEDGER).is_file()
 
     def __enter__(self) -> Self:
         """Use the store in a `with` block."""

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+<<<<<<< HEAD
 from typing import Any, Final, TypeVar
+=======
+from typing import Any, Final
+>>>>>>> cliin
 
+from data_registry.records import Human
 from data_registry.sources.nuscenes import NuScenes
-from data_registry.sources.source import Request, Source
-from data_registry.sources.streetset import VERSION, write_streetset
+from data_registry.sources.source import Request, Selection, Source
+from data_registry.sources.streetset import VERSION, is_complete, write_streetset
 from data_registry.store import Store
+from flows.progress import tell
 from flows.settings import Settings
+<<<<<<< HEAD
 from models.backend import IdentitySettings
 from models.editors.compositor import Compositor, CompositorSettings
 from models.editors.editor import Editor
@@ -21,6 +28,13 @@ from models.localizers.localizer import Localizer
 from models.reviewers import Reviewer, RuleReviewer, RuleReviewerSettings
 from models.screeners import RuleScreener, RuleScreenerSettings, Screener
 from prompts.taxonomy import SHIPPED, choose, load_taxonomy
+=======
+from models.editors.compositor import Compositor
+from models.localizers.ground_plane import GroundPlaneLocalizer
+from models.reviewers import RuleReviewer
+from models.screeners import RuleScreener
+from prompts.taxonomy import SHIPPED, TaskSpec, choose, load_taxonomy
+>>>>>>> cliin
 from tasks.construction import Construction
 from tasks.decide import DecideStage
 from tasks.decisions import load_decisions
@@ -31,6 +45,7 @@ from tasks.measure import MeasureStage
 from tasks.screen import ScreenStage
 from tasks.stage import Stage
 
+<<<<<<< HEAD
 SCREENERS: Final[Mapping[type[IdentitySettings], Callable[..., Screener]]] = {RuleScreenerSettings: RuleScreener}
 EDITORS: Final[Mapping[type[IdentitySettings], Callable[..., Editor]]] = {CompositorSettings: Compositor}
 LOCALIZERS: Final[Mapping[type[IdentitySettings], Callable[..., Localizer]]] = {
@@ -40,6 +55,14 @@ REVIEWERS: Final[Mapping[type[IdentitySettings], Callable[..., Reviewer]]] = {Ru
 """Back ends of each role by the settings that ask for them, and that they are made from."""
 
 B = TypeVar("B")
+=======
+SHOWN: Final = 10
+"""Skipped scenes or keyframes that an error or a summary names before it only counts."""
+
+
+class NothingToBuildError(ValueError):
+    """The logs have no keyframe that could be used."""
+>>>>>>> cliin
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +80,44 @@ def open_build(settings: Settings) -> Generator[Build]:
     """Open store and logs, choose keyframes and tasks; all bad input shows here, before any work is spent.
 
     Raises:
-        SourceError, TaskFileError, UnknownTaskError, DecisionsError, LedgerUnavailableError: as their texts say.
+        SourceError, NothingToBuildError, TaskFileError, UnknownTaskError, DecisionsFileError: as their texts say.
+        LedgerUnavailableError, StorageFullError, StreetsetWriteError: the place of the store failed.
     """
-    tasks = choose(load_taxonomy(settings.taxonomy or SHIPPED), settings.tasks)
-    human = load_decisions(settings.decisions) if settings.decisions else ()
+    tasks, human = _tasks_and_decisions(settings)
     with open_store(settings) as store:
         source = open_source(settings)
+        tell("source", 0, None)
         selection = source.select(_request(settings))
+        _refuse_nothing(selection)
+        tell("source", len(selection.keyframes), len(selection.keyframes))
         stages = _stages(settings, source, store)
         yield Build(settings, store, source, Construction(selection, tasks, human, stages))
+
+
+def check_inputs(settings: Settings) -> None:
+    """Read task files, decisions and tables, and write the embedded logs, as a build would; raises what it would raise.
+
+    Keyframes are not made: on all of nuScenes that takes minutes, while tables are checked once, into an index.
+    """
+    _tasks_and_decisions(settings)
+    with open_store(settings):
+        request = replace(_request(settings), limit=0)  # looks up the scenes and tokens asked for, and no more
+        open_source(settings).select(request)
+
+
+def _refuse_nothing(selection: Selection) -> None:
+    if selection.keyframes:
+        return
+    lines = [f"  - {entry.id}: {entry.reason_code}: {entry.detail}" for entry in selection.skipped[:SHOWN]]
+    if len(selection.skipped) > SHOWN:
+        lines.append(f"  ... and {len(selection.skipped) - SHOWN} more")
+    text = "\n".join(["no keyframe can be used, so nothing was built:", *lines])
+    raise NothingToBuildError(f"{text}\nMend that, or ask for other scenes.")
+
+
+def _tasks_and_decisions(settings: Settings) -> tuple[tuple[TaskSpec, ...], tuple[Human, ...]]:
+    tasks = choose(load_taxonomy(settings.taxonomy or SHIPPED), settings.tasks)
+    return tasks, load_decisions(settings.decisions) if settings.decisions else ()
 
 
 def open_store(settings: Settings) -> Store:
@@ -78,8 +130,17 @@ def open_store(settings: Settings) -> Store:
 def open_source(settings: Settings) -> Source:
     """Open the logs that the settings name; the embedded ones are written first where there are none."""
     chosen = settings.source
-    root = chosen.root or write_streetset(settings.store.path / "streetset")
+    root = chosen.root or _embedded_logs(settings.store.path / "streetset")
     return NuScenes(root, chosen.version or VERSION, settings.store.path / "index", chosen.kind)
+
+
+def _embedded_logs(root: Path) -> Path:
+    """Write the embedded logs unless they are there: half a minute, so whoever watches is told."""
+    if not is_complete(root):
+        tell("logs", 0, None)
+        write_streetset(root)
+        tell("logs", 1, 1)
+    return root
 
 
 def logs_folder(settings: Settings) -> Path:

@@ -5,21 +5,24 @@ from __future__ import annotations
 import fcntl
 import itertools
 import os
+import shlex
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from flows.exits import NoError, say
+from flows.exits import NoError, program, say
 from flows.options import BuildOptions
-from flows.progress import listening
+from flows.progress import listening, tell
 from flows.settings import Settings
 
 _STDERR = Console(stderr=True)
+_CONSOLE: Final = {"PREFECT_LOGGING_HANDLERS_CONSOLE_CLASS": "flows.console.WarningsConsole"}
+"""Read by Prefect when it is first imported, which must not have happened yet."""
 
 
 class NoWorkersError(ConnectionError):
@@ -27,15 +30,25 @@ class NoWorkersError(ConnectionError):
 
 
 def run_build(options: BuildOptions, as_json: bool) -> None:
-    """Run the build flow and print funnel, release, digest and what to open next."""
-    settings = options.resolve()  # wrong settings show before any server starts
-    with _server(settings), _bars():
-        from flows.build_exceptiondrive import build_exceptiondrive
+    """Run the build flow and print funnel, release, digest and what to open next.
 
-        made = cast("dict[str, Any]", build_exceptiondrive(**vars_of(options)))
-    say(made, _summary(made), as_json)
+    Wrong settings, task files, decisions and tables show before a server is started. That opens the logs twice,
+    which is cheap from the second time on: their checked tables are indexed under the store.
+    """
+    from flows.assembly import check_inputs
+
+    settings = options.resolve()
+    _refuse_lonely_workers(settings)
+    with _bars():
+        check_inputs(settings)
+        with _server(settings):
+            from flows.build_exceptiondrive import build_exceptiondrive
+
+            made = cast("dict[str, Any]", build_exceptiondrive(**vars_of(options)))
     if not made["complete"]:
-        raise NoError("the release is incomplete: some items have no outcome; run the command again to finish them")
+        text = "the release is incomplete: some items have no outcome; run the command again to finish them"
+        raise NoError(text, made, _summary(made, options))
+    say(made, _summary(made, options), as_json)
 
 
 def plan_build(options: BuildOptions, as_json: bool) -> None:
@@ -59,19 +72,24 @@ def plan_build(options: BuildOptions, as_json: bool) -> None:
     say({"stages": rows}, f"{heading}\n{text}", as_json)
 
 
+def _refuse_lonely_workers(settings: Settings) -> None:
+    if "PREFECT_API_URL" not in os.environ and settings.run.mode == "workers":
+        raise NoWorkersError(
+            "mode `workers` needs a Prefect server with workers: run `make serve`, then"
+            " `prefect deployment run build-exceptiondrive -p mode=workers`, or set PREFECT_API_URL to your server"
+        )
+
+
 @contextmanager
 def _server(settings: Settings) -> Generator[None]:
     """Use the Prefect server of PREFECT_API_URL, else a private one whose history stays with the store."""
     from flows.server import applied, server
 
-    private = "PREFECT_API_URL" not in os.environ
-    if private and settings.run.mode == "workers":
-        raise NoWorkersError(
-            "mode `workers` needs a Prefect server with workers: run `make serve`, then"
-            " `prefect deployment run build-exceptiondrive -p mode=workers`, or set PREFECT_API_URL to your server"
-        )
-    with _own_home(settings.store.path / "prefect") as home, server(home) as found, applied(found.environment):
-        yield
+    with _own_home(settings.store.path / "prefect") as home:
+        tell("server", 0, None)
+        with server(home) as found, applied({**found.environment, **_CONSOLE}):
+            tell("server", 1, 1)
+            yield
 
 
 @contextmanager
@@ -96,35 +114,62 @@ def _bars() -> Generator[None]:
     with Progress(*columns, console=_STDERR) as progress:
         bars: dict[str, TaskID] = {}
 
-        def step(stage: str, done: int, total: int) -> None:
+        def step(stage: str, done: int, total: int | None) -> None:
             if stage not in bars:
                 bars[stage] = progress.add_task(stage, total=total)
-            progress.update(bars[stage], completed=done)
+            progress.update(bars[stage], completed=done, total=total)
 
         with listening(step):
             yield
 
 
-def _summary(made: dict[str, Any]) -> str:
+_COUNTS: Final = {
+    "kept": ("kept",),
+    "rejected": ("rejected", "skipped"),
+    "failed": ("failed_permanent",),
+    "unsettled": ("unsettled",),
+    "total": ("total",),
+}
+"""Columns of the printed funnel, and which of its counts they add up: a source's skipped keyframes are its rejected."""
+
+
+def _summary(made: dict[str, Any], options: BuildOptions) -> str:
     """Return the funnel, the release, its digest, and commands to go on with."""
-    table = Table("stage", *("kept", "rejected", "failed", "unsettled", "total"))
-    for row in made["funnel"]:
-        counts = (row.get(name, 0) for name in ("kept", "rejected", "failed_permanent", "unsettled", "total"))
-        table.add_row(row["stage"], *map(str, counts))
-    path, pairs = made["path"], made["pairs"]
+    table = Table("stage")
+    for column in _COUNTS:
+        table.add_column(column, justify="right")
+    *stages, published = made["funnel"]
+    for row in stages:
+        table.add_row(row["stage"], *(str(sum(row.get(name, 0) for name in names)) for names in _COUNTS.values()))
+    counts = ", ".join(
+        f"{count} {name.replace('_', ' ')}" for name, count in published.items() if name not in {"stage", "total"}
+    )
+    path, pairs, command = made["path"], made["pairs"], program()
+    folder = shlex.quote(path)
     lines = [
         _plain(table),
+        f"of {published['total']} combinations: {counts}",
+        *(f"skipped {entry['id']}: {entry['reason_code']}: {entry['detail']}" for entry in made["skipped"]),
+        "",
         f"release {path}",
         f"digest  {made['digest']}",
         "",
         "open next:",
         f"  {path}/README.md",
         *(f"  {picture}" for picture in made["pictures"]),
-        f"  exceptiondrive verify --deep {path}",
-        *(f"  exceptiondrive show {pair} --release {path}" for pair in pairs[:1]),
-        f"  exceptiondrive materialize {path} pictures",
+        f"  {command} verify --deep {folder}",
+        *(f"  {command} show {pair} --release {folder}" for pair in pairs[:1]),
+        f"  {command} materialize {folder} pictures{_named_logs(options)}",
     ]
     return "\n".join(lines)
+
+
+def _named_logs(options: BuildOptions) -> str:
+    """Return the options of `materialize` that name the same logs as the build did."""
+    words = ["--settings", options.settings] if options.settings != "sample" else []
+    words += [word for override in options.set or () for word in ("--set", override)]
+    words += ["--store", options.store] if options.store else []
+    return "".join(f" {shlex.quote(word)}" for word in words)
 
 
 def _plain(table: Table) -> str:

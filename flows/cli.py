@@ -6,41 +6,61 @@ and errors to standard error; `--json` makes results one JSON document. Exit cod
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from flows.exits import reporting
+from flows.exits import Ended, reporting, say
 
 app = typer.Typer(
     name="exceptiondrive",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Build benchmark releases of real driving logs with hazards put in, and check them.",
+    help="Build benchmark releases of real driving logs with hazards put in, and check them."
+    " Relative paths, also those in settings, start at the current folder.",
 )
 store_app = typer.Typer(no_args_is_help=True, help="Look after the store.")
 app.add_typer(store_app, name="store")
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-StorePath = Annotated[str | None, typer.Option(help="Folder of the store. [default: .work/store]")]
-ReleasePath = Annotated[
-    Path, typer.Argument(help="Folder of a release, e.g. releases/exceptiondrive-sample/0.0.0-dev.")
+SettingsName = Annotated[
+    str, typer.Argument(metavar="SETTINGS", help="A settings file, or one of the shipped `sample` and `nuscenes`.")
 ]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Override a setting, e.g. source.root=/data; may be repeated."),
+]
+LogsSettings = Annotated[
+    str, typer.Option(metavar="SETTINGS", help="Settings that name the logs and the store.", show_default=True)
+]
+StorePath = Annotated[
+    str | None, typer.Option(metavar="DIR", help="Folder of the store; .work/store unless the settings name another.")
+]
+ReleasePath = Annotated[
+    Path, typer.Argument(metavar="RELEASE", help="A release's folder, e.g. releases/exceptiondrive-sample/0.0.0-dev.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, also when the command fails.")]
 
 
 @app.command()
 def build(  # noqa: PLR0913, PLR0917 - one parameter an option
-    settings: Annotated[str, typer.Argument(help="A settings file, or `sample` or `nuscenes`.")] = "sample",
-    set_: Annotated[list[str] | None, typer.Option("--set", help="Override a setting, key.path=value.")] = None,
-    releases: Annotated[str | None, typer.Option(help="Folder to publish into. [default: releases]")] = None,
+    settings: SettingsName = "sample",
+    set_: Overrides = None,
+    releases: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Folder to publish into; releases unless the settings say else.")
+    ] = None,
     store: StorePath = None,
-    version: Annotated[str | None, typer.Option(help="Version to publish.")] = None,
-    scenes: Annotated[list[str] | None, typer.Option(help="Only this scene; may be repeated.")] = None,
-    tasks: Annotated[list[str] | None, typer.Option(help="Only this task; may be repeated.")] = None,
-    limit: Annotated[int | None, typer.Option(help="At most this many keyframes.")] = None,
-    mode: Annotated[str | None, typer.Option(help="in_process, or workers (needs `make serve`).")] = None,
+    version: Annotated[
+        str | None, typer.Option(metavar="VERSION", help="Version to publish; pre-releases may be published again.")
+    ] = None,
+    scenes: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this scene; may be repeated.")] = None,
+    tasks: Annotated[list[str] | None, typer.Option(metavar="ID", help="Only this task; may be repeated.")] = None,
+    limit: Annotated[int | None, typer.Option(metavar="N", help="At most this many keyframes.")] = None,
+    mode: Annotated[
+        str | None, typer.Option(metavar="MODE", help="in_process, or workers (needs `make serve`).")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -79,11 +99,11 @@ def verify(
 @app.command()
 def materialize(  # noqa: PLR0913, PLR0917 - one parameter an option
     release: ReleasePath,
-    out: Annotated[Path, typer.Argument(help="Folder to write the edited pictures into.")],
-    settings: Annotated[str, typer.Option(help="Settings that name the source logs.")] = "sample",
-    set_: Annotated[list[str] | None, typer.Option("--set", help="Override a setting, key.path=value.")] = None,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write the edited pictures into.")],
+    settings: LogsSettings = "sample",
+    set_: Overrides = None,
     store: StorePath = None,
-    pair: Annotated[list[str] | None, typer.Option(help="Only this pair; may be repeated.")] = None,
+    pair: Annotated[list[str] | None, typer.Option(metavar="PAIR", help="Only this pair; may be repeated.")] = None,
     as_json: Json = False,
 ) -> None:
     """Put a release's edits into the source pictures and write full edited pictures, each checked."""
@@ -96,8 +116,8 @@ def materialize(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 @app.command()
 def show(
-    pair: Annotated[str, typer.Argument(help="Pair id: <dataset>/<scene>/<sample token>/<task>.")],
-    release: Annotated[Path, typer.Option(help="Release to look in.")] = Path(
+    pair: Annotated[str, typer.Argument(metavar="PAIR", help="Pair id: DATASET/SCENE/SAMPLE/TASK.")],
+    release: Annotated[Path, typer.Option(metavar="RELEASE", help="Release to look in.")] = Path(
         "releases/exceptiondrive-sample/0.0.0-dev"
     ),
     as_json: Json = False,
@@ -111,11 +131,11 @@ def show(
 
 @app.command()
 def streetset(
-    folder: Annotated[Path, typer.Argument(help="Folder to write the logs into.")], as_json: Json = False
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to write the logs into.")],
+    as_json: Json = False,
 ) -> None:
     """Write the embedded synthetic logs in nuScenes v1.0 form."""
     from data_registry.sources.streetset import VERSION, write_streetset
-    from flows.exits import say
 
     with reporting(as_json):
         root = write_streetset(folder)
@@ -132,13 +152,8 @@ def doctor(store: StorePath = None, as_json: Json = False) -> None:
 
 
 @app.command()
-def settings(
-    name: Annotated[str, typer.Argument(help="A settings file, or a shipped name.")] = "sample",
-    set_: Annotated[list[str] | None, typer.Option("--set", help="Override a setting, key.path=value.")] = None,
-    as_json: Json = False,
-) -> None:
+def settings(name: SettingsName = "sample", set_: Overrides = None, as_json: Json = False) -> None:
     """Print resolved settings, every field with its value."""
-    from flows.exits import say
     from flows.settings import load_settings
 
     with reporting(as_json):
@@ -151,31 +166,32 @@ def settings(
 @store_app.command()
 def gc(
     store: StorePath = None,
+    settings: LogsSettings = "sample",
+    set_: Overrides = None,
     older_than_s: Annotated[
-        float, typer.Option(help="Leave younger files alone: a running build may need them.")
+        float, typer.Option(metavar="SECONDS", min=0, help="Leave younger files alone: a running build may need them.")
     ] = 3600.0,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count only.")] = False,
     as_json: Json = False,
 ) -> None:
     """Remove blobs that no result refers to, and what killed writers left."""
     from flows.options import BuildOptions
+    from flows.tidying import collect_garbage
 
     with reporting(as_json):
-        from dataclasses import asdict
-
-        from flows.assembly import open_store
-        from flows.exits import say
-
-        with open_store(BuildOptions("sample", store=store).resolve()) as opened:
-            report = opened.collect_garbage(older_than_s, dry_run)
-        verb = "would remove" if dry_run else "removed"
-        text = f"kept {report.blobs_kept} blobs, {verb} {report.blobs_removed} and {report.leftovers_removed} leftovers"
-        say(asdict(report), text, as_json)
+        collect_garbage(BuildOptions(settings, set_, store=store), older_than_s, dry_run, as_json)
 
 
 def main() -> None:
-    """Run the command line."""
-    app()
+    """Run the command line; with --json, wrong options are one JSON document as well."""
+    try:
+        app()
+    except Ended:
+        raise
+    except SystemExit as end:
+        if end.code == 2 and "--json" in sys.argv:
+            say({"error": "wrong options: the text on standard error says which", "exit_code": 2}, "", True)
+        raise
 
 
 if __name__ == "__main__":

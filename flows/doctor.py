@@ -57,10 +57,12 @@ def examine(store: str | None, as_json: bool) -> None:
     console = Console(width=140)
     with console.capture() as captured:
         console.print(table)
-    say({"checks": [asdict(check) for check in checks]}, captured.get().rstrip(), as_json)
+    document = {"checks": [asdict(check) for check in checks]}
     broken = [check.name for check in checks if check.state == "broken"]
     if broken:
-        raise NoError(f"broken: {', '.join(broken)}")
+        text = f"broken: {', '.join(broken)}; the table says what to do"
+        raise NoError(text, document, captured.get().rstrip())
+    say(document, captured.get().rstrip(), as_json)
 
 
 def _python() -> Check:
@@ -95,15 +97,16 @@ def _disk(folder: Path) -> Check:
 
 
 def _store(folder: Path) -> Check:
+    from data_registry.blobs import StorageFullError
     from data_registry.ledger import LedgerUnavailableError
     from data_registry.store import Store
 
-    if not folder.exists():
-        return Check("store", "missing", f"{folder} does not exist", "the first build makes it")
+    if not Store.is_at(folder):  # opening one would make it
+        return Check("store", "missing", f"no store at {folder}", "the first build makes it")
     try:
         with Store.at(folder):
             return Check("store", "ok", str(folder))
-    except LedgerUnavailableError as error:
+    except (LedgerUnavailableError, StorageFullError) as error:
         return Check("store", "broken", str(folder), str(error))
 
 

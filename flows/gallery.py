@@ -20,7 +20,7 @@ from data_registry.pictures import decode_rgb
 from data_registry.records import Decision, Region
 from flows import artifacts
 from flows.artifacts import Cell, FunnelRow, Link, Rejection
-from flows.assembly import Build, logs_folder
+from flows.assembly import SHOWN, Build, logs_folder
 from flows.publishing import publication_of
 from flows.reasons import in_words
 from qa_audit.panels import pair_panel, region_outline
@@ -145,13 +145,17 @@ def _logs_options(build: Build) -> list[str]:
 
 
 def outcome(build: Build, release: Published) -> dict[str, Any]:
-    """Return what the flow says at its end: release, digest, counts, approved pairs and contact sheets."""
+    """Return what the flow says at its end: release, digest, counts, first skipped, approved pairs, contact sheets."""
     decided = build.construction.results["decide"]
     return {
         "path": str(release.path),
         "digest": release.digest,
         "complete": release.manifest.complete,
         "was_there": release.was_there,
+        "skipped": [
+            {"id": entry.id, "reason_code": entry.reason_code, "detail": entry.detail}
+            for entry in build.construction.selection.skipped[:SHOWN]
+        ],
         "funnel": [{"stage": stage, **counts} for stage, counts in funnel(publication_of(build)).items()],
         "pairs": [entry.id for entry in decided.kept],
         "pictures": [str(sheet_file(build, number + 1)) for number in range(_sheet_count(build))],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-import data_registry.components.hazards as _hazards  # registers the component
 from data_registry.materialize import materialize
 from data_registry.release import open_release
 from data_registry.verify import verify
@@ -13,8 +12,6 @@ from flows.assembly import open_source
 from flows.exits import NoError, say
 from flows.options import BuildOptions
 from tasks.show import show
-
-__all__ = ["_hazards", "materialize_release", "show_pair", "verify_release"]
 
 SHOWN_PROBLEMS = 10
 """Problems that verify prints; its JSON has all that were kept."""
@@ -31,8 +28,10 @@ def verify_release(path: Path, deep: bool, as_json: bool) -> None:
     lines = [f"  {problem.where}: {problem.what}" for problem in report.problems[:SHOWN_PROBLEMS]]
     if report.count > len(lines):
         lines.append(f"  ... and {report.count - len(lines)} more")
-    say(document, "\n".join([f"{path} does not verify ({size}), {report.count} problems:", *lines]), as_json)
-    raise NoError(f"{path} does not verify: fetch it again, or regenerate it with `exceptiondrive build`")
+    text = "\n".join([f"{path} does not verify ({size}), {report.count} problems:", *lines])
+    raise NoError(
+        f"{path} does not verify: fetch it again, or regenerate it with `exceptiondrive build`", document, text
+    )
 
 
 def materialize_release(path: Path, out: Path, options: BuildOptions, pairs: list[str] | None, as_json: bool) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
-Listener = Callable[[str, int, int], None]
-"""Called with a stage's name, the number of its items that have a result, and the number of all its items."""
+Listener = Callable[[str, int, int | None], None]
+"""Called with a stage's name, the number of its items that have a result, and the number of all its items, None while
+that is not known."""
 
 _LISTENERS: list[Listener] = []
 
@@ -21,7 +22,7 @@ def listening(listener: Listener) -> Generator[None]:
         _LISTENERS.remove(listener)
 
 
-def tell(stage: str, done: int, total: int) -> None:
+def tell(stage: str, done: int, total: int | None) -> None:
     """Tell all listeners how far a stage is."""
     for listener in tuple(_LISTENERS):
         listener(stage, done, total)

@@ -6,9 +6,10 @@ characters in a message are escaped: one message is one line (a traceback follow
 
 import logging
 import re
+import sys
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PREFECT_LOGGERS = ("prefect.flow_runs", "prefect.task_runs")
@@ -35,15 +36,24 @@ class _PlainLines(logging.Formatter):
         return "    " + super().formatException(ei).replace("\n", "\n    ")  # pyright: ignore[reportArgumentType]
 
 
+class _RunFile(logging.FileHandler):
+    """A run's file. A full disk must not make every line of it a traceback on the console."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handleError(record)
+
+
 @contextmanager
 def log_to(path: Path, level: int = logging.INFO) -> Generator[Path, None, None]:
     """Appends what flow runs, task runs and our packages log to a text file, whose folder is created; yields the path.
 
     Package loggers without a level of their own get `level` meanwhile. Everything logged by the process is written: one
-    run per process, as workers do it. Nested files each get every line.
+    run per process, as workers do it. Nested files each get every line. An error that leaves the block is written with
+    its traceback: Prefect logs a flow's error only after the flow, and the command line shows its message alone.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handler = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace")
+    handler = _RunFile(path, encoding="utf-8", errors="backslashreplace")
     handler.setFormatter(_PlainLines())
     handler.setLevel(level)
     loggers = [logging.getLogger(name) for name in PREFECT_LOGGERS + PACKAGE_LOGGERS]
@@ -54,9 +64,20 @@ def log_to(path: Path, level: int = logging.INFO) -> Generator[Path, None, None]
         logger.setLevel(level)
     try:
         yield path
+    except BaseException as error:
+        handler.handle(_ending(error))
+        raise
     finally:
         for logger in loggers:
             logger.removeHandler(handler)
         for logger in unset:
             logger.setLevel(logging.NOTSET)
-        handler.close()
+        with suppress(OSError):  # a full disk: the store, which lies on it, has said so
+            handler.close()
+
+
+def _ending(error: BaseException) -> logging.LogRecord:
+    """Return the line that says what ended the run."""
+    text = f"ended by {type(error).__name__}: {error}"
+    where = (type(error), error, error.__traceback__)
+    return logging.LogRecord(__name__, logging.ERROR, __file__, 0, text, None, where)

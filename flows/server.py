@@ -11,6 +11,7 @@ Prefect is imported only where its settings are applied: it reads them when it i
 import contextlib
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -23,11 +24,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from data_registry.blobs import StorageFullError
+
 START_S = 120.0
 _TRIES = 3
 _STOP_S = 15.0
 _DRAIN_S = 10.0
 _LOG_LINES = 15
+_DATABASE_BYTES = 2**21
 _SUPERVISE = Path(__file__).with_name("supervise.py")
 
 CLIENT_SETTINGS: Mapping[str, str] = {
@@ -116,6 +120,7 @@ def private_server(home: Path, *, start_s: float = START_S) -> Generator[Prefect
     The folder `home` is created. Its database stays, so a later server there shows earlier runs.
 
     Raises:
+        StorageFullError: it did not come up, and there is no room for its database.
         ServerStartError: it was not healthy within `start_s` seconds; the text has the end of its log.
     """
     home = home.resolve()
@@ -208,6 +213,8 @@ def _start(home: Path, deadline: float) -> "tuple[PrefectServer, subprocess.Pope
         _stop(process)
         if "already in use" not in log.read_text(errors="replace"):
             break
+    if shutil.disk_usage(home).free < _DATABASE_BYTES:
+        raise StorageFullError(str(home), _DATABASE_BYTES)
     raise ServerStartError(
         f"The private Prefect server under {home} did not come up. The end of {log}:\n{log_tail(log)}\n"
         "Free memory or disk, remove the folder if its database is damaged, or set PREFECT_API_URL to a running one."

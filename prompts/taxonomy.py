@@ -273,22 +273,24 @@ def choose(tasks: tuple[TaskSpec, ...], wanted: tuple[str, ...]) -> tuple[TaskSp
 
 def _read(path: Path) -> TaskSpec:
     try:
-        content = yaml.load(path.read_text(encoding="utf-8"), _StrictLoader)
+        content = yaml.load(path.read_text(encoding="utf-8"), StrictLoader)
     except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:
         raise ValueError(f"not YAML: {' '.join(str(error).split())}") from error
     # strict JSON mode: "3" is no number and 1 no truth value, but a list may stand for a tuple
     return TaskSpec.model_validate_json(json.dumps(content, default=str), strict=True)
 
 
-class _StrictLoader(yaml.SafeLoader):
+class StrictLoader(yaml.SafeLoader):
     """Safe YAML that refuses a key given twice, and aliases, which can unfold without bound."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """Read one node; raises ComposerError for an alias."""
         if self.check_event(yaml.AliasEvent):
             raise ComposerError(None, None, "aliases are not allowed", self.peek_event().start_mark)
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Read one mapping; raises ConstructorError for a key given twice."""
         seen: set[str] = set()
         for key, _ in node.value:
             if key.value in seen:

@@ -6,6 +6,12 @@ and the pictures of one keyframe and its history.
 
 from __future__ import annotations
 
-from data_registry.sources.streetset.writer import VERSION, StreetsetTargetError, StreetsetWriteError, write_streetset
+from data_registry.sources.streetset.writer import (
+    VERSION,
+    StreetsetTargetError,
+    StreetsetWriteError,
+    is_complete,
+    write_streetset,
+)
 
-__all__ = ["VERSION", "StreetsetTargetError", "StreetsetWriteError", "write_streetset"]
+__all__ = ["VERSION", "StreetsetTargetError", "StreetsetWriteError", "is_complete", "write_streetset"]

@@ -1,0 +1,35 @@
+"""Command `store gc`: tidies a store that is there, and never starts one."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from data_registry.store import Store
+from flows.assembly import open_store
+from flows.exits import say
+from flows.options import BuildOptions
+from flows.settings import StoreSettings
+
+
+class NoStoreError(ValueError):
+    """There is no store where one was looked for."""
+
+
+def collect_garbage(options: BuildOptions, older_than_s: float, dry_run: bool, as_json: bool) -> None:
+    """Remove what no result refers to, and say how much.
+
+    Raises:
+        NoStoreError: the folder holds no store.
+    """
+    settings = options.resolve()
+    _refuse_missing(settings.store)
+    with open_store(settings) as opened:
+        report = opened.collect_garbage(older_than_s, dry_run)
+    verb = "would remove" if dry_run else "removed"
+    text = f"kept {report.blobs_kept} blobs, {verb} {report.blobs_removed} and {report.leftovers_removed} leftovers"
+    say(asdict(report), text, as_json)
+
+
+def _refuse_missing(store: StoreSettings) -> None:
+    if store.ledger is None and not Store.is_at(store.path):
+        raise NoStoreError(f"no store at {store.path}: a build makes one; name another with --store")
