@@ -6,11 +6,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-<<<<<<< HEAD
 from typing import Any, Final, TypeVar
-=======
-from typing import Any, Final
->>>>>>> cliin
 
 from data_registry.records import Human
 from data_registry.sources.nuscenes import NuScenes
@@ -19,7 +15,6 @@ from data_registry.sources.streetset import VERSION, is_complete, write_streetse
 from data_registry.store import Store
 from flows.progress import tell
 from flows.settings import Settings
-<<<<<<< HEAD
 from models.backend import IdentitySettings
 from models.editors.compositor import Compositor, CompositorSettings
 from models.editors.editor import Editor
@@ -27,14 +22,7 @@ from models.localizers.ground_plane import GroundPlaneLocalizer, GroundPlaneSett
 from models.localizers.localizer import Localizer
 from models.reviewers import Reviewer, RuleReviewer, RuleReviewerSettings
 from models.screeners import RuleScreener, RuleScreenerSettings, Screener
-from prompts.taxonomy import SHIPPED, choose, load_taxonomy
-=======
-from models.editors.compositor import Compositor
-from models.localizers.ground_plane import GroundPlaneLocalizer
-from models.reviewers import RuleReviewer
-from models.screeners import RuleScreener
 from prompts.taxonomy import SHIPPED, TaskSpec, choose, load_taxonomy
->>>>>>> cliin
 from tasks.construction import Construction
 from tasks.decide import DecideStage
 from tasks.decisions import load_decisions
@@ -45,7 +33,6 @@ from tasks.measure import MeasureStage
 from tasks.screen import ScreenStage
 from tasks.stage import Stage
 
-<<<<<<< HEAD
 SCREENERS: Final[Mapping[type[IdentitySettings], Callable[..., Screener]]] = {RuleScreenerSettings: RuleScreener}
 EDITORS: Final[Mapping[type[IdentitySettings], Callable[..., Editor]]] = {CompositorSettings: Compositor}
 LOCALIZERS: Final[Mapping[type[IdentitySettings], Callable[..., Localizer]]] = {
@@ -55,14 +42,13 @@ REVIEWERS: Final[Mapping[type[IdentitySettings], Callable[..., Reviewer]]] = {Ru
 """Back ends of each role by the settings that ask for them, and that they are made from."""
 
 B = TypeVar("B")
-=======
+
 SHOWN: Final = 10
 """Skipped scenes or keyframes that an error or a summary names before it only counts."""
 
 
 class NothingToBuildError(ValueError):
     """The logs have no keyframe that could be used."""
->>>>>>> cliin
 
 
 @dataclass(frozen=True, slots=True)

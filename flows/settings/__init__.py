@@ -20,10 +20,15 @@ from models.editors.compositor import CompositorSettings
 from models.localizers.ground_plane import GroundPlaneSettings
 from models.reviewers import RuleReviewerSettings
 from models.screeners import RuleScreenerSettings
+from prompts.taxonomy import StrictLoader
 from tasks.decide import DecideSettings
 from tasks.measure import MeasureSettings
 
 SHIPPED: Final = Path(__file__).parent
+_SHOWN: Final = 10
+"""Problems that an error spells out; the rest is a count."""
+_LONGEST: Final = 500
+"""Characters of a problem that an error shows."""
 
 
 class SettingsError(ValueError):
@@ -146,33 +151,52 @@ def shipped_names() -> list[str]:
 
 
 def load_settings(name_or_file: str, overrides: Sequence[str] = ()) -> Settings:
-    """Read settings from a shipped name or a YAML file, with `key.path=value` overrides.
+    """Read settings from a shipped name or a YAML file, with `key.path=value` overrides; later ones win.
 
     Raises:
-        SettingsError: no such settings, not YAML, or any unknown or wrong field; all problems at once.
+        SettingsError: no such settings, not YAML, or any unknown or wrong field or override; all problems at once.
     """
     path = _find(name_or_file)
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    except (OSError, yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        content = _yaml(path.read_text(encoding="utf-8")) or {}
+    except (OSError, ValueError) as error:
         raise SettingsError(f"cannot read settings {path}: {' '.join(str(error).split())}") from error
     if not isinstance(content, dict):
         raise SettingsError(f"settings {path} must be a mapping of fields, got {type(content).__name__}")
-    for override in overrides:
-        _override(content, override)
-    return parse_settings(content, str(path))
+    problems = [problem for override in overrides if (problem := _override(content, override))]
+    return _checked(content, str(path), problems)
 
 
 def parse_settings(content: dict[str, Any], name: str) -> Settings:
     """Make settings from plain values; raises SettingsError with every problem."""
+    return _checked(content, name, [])
+
+
+def _checked(content: dict[str, Any], name: str, problems: list[str]) -> Settings:
+    """Return the settings unless there are problems, those given or others."""
     try:
-        return Settings.model_validate(content)
+        settings = Settings.model_validate(content)
+        if not problems:
+            return settings
     except ValidationError as error:
-        problems = [_describe(problem) for problem in error.errors()]
-    shown = problems[:10] + ([f"... and {len(problems) - 10} more"] if len(problems) > 10 else [])
+        problems = [*problems, *map(_describe, error.errors())]
+    shown = [problem[:_LONGEST] for problem in problems[:_SHOWN]]
+    if len(problems) > _SHOWN:
+        shown.append(f"... and {len(problems) - _SHOWN} more")
+    noun = "problem" if len(problems) == 1 else "problems"
     raise SettingsError(
-        f"{len(problems)} problems in settings {name}:\n  " + "\n  ".join(shown) + "\nSee `exceptiondrive settings`."
+        f"{len(problems)} {noun} in settings {name}:\n  "
+        + "\n  ".join(shown)
+        + "\n`exceptiondrive settings` prints every setting with its value."
     )
+
+
+def _yaml(text: str) -> Any:
+    """Read YAML that names no field twice; raises ValueError, whatever the reader itself raises."""
+    try:
+        return yaml.load(text, StrictLoader)
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, RecursionError) as error:
+        raise ValueError(f"not YAML: {' '.join(str(error).split())}") from error
 
 
 def _find(name_or_file: str) -> Path:
@@ -187,22 +211,23 @@ def _find(name_or_file: str) -> Path:
     )
 
 
-def _override(content: dict[str, Any], override: str) -> None:
-    """Put one `a.b=value` into nested plain values; the value is read as YAML."""
+def _override(content: dict[str, Any], override: str) -> str | None:
+    """Put one `a.b=value` into nested plain values, the value read as YAML; return what is wrong with it."""
     path, equals, text = override.partition("=")
     keys = path.strip().split(".")
     if not equals or not all(keys):
-        raise SettingsError(f"--set takes key.path=value, got {override!r}")
+        return f"--set takes key.path=value, got {override!r}"
     try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise SettingsError(f"--set {path}: not a YAML value: {text!r}") from error
+        value = _yaml(text)
+    except ValueError as error:
+        return f"--set {path}: not a YAML value: {text!r} ({error})"
     node = content
     for key in keys[:-1]:
         node = node.setdefault(key, {})
         if not isinstance(node, dict):
-            raise SettingsError(f"--set {path}: {key} holds a value, not fields")
+            return f"--set {path}: {key} holds a value, not fields"
     node[keys[-1]] = value
+    return None
 
 
 def _describe(problem: Any) -> str:
@@ -216,7 +241,9 @@ def _describe(problem: Any) -> str:
         given = str(context.get("tag", problem["input"]))
         role = name.removesuffix(".backend")
         return f"{role}.backend: no back end {given!r}{_meant(given, known.split(', '))} The role has: {known}"
-    return f"{name or 'settings'}: {problem['msg']}"
+    text = f"{name or 'settings'}: {problem['msg'].removeprefix('Value error, ')}"
+    plain = isinstance(problem["input"], str | int | float)
+    return f"{text}, got {problem['input']!r}" if plain else text
 
 
 def _meant(given: str, known: list[str]) -> str:

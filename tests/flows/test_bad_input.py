@@ -30,7 +30,7 @@ class Case:
     name: str
     parts: tuple[str, ...]
     """What, where, why and what to do, as the message has them."""
-    damage: Callable[[Path], None] = lambda logs: None
+    damage: Callable[[Path], object] = lambda logs: None
     words: Callable[[Path], tuple[str, ...]] = lambda folder: ()
     """More options of the build, from the case's own folder."""
 
@@ -105,7 +105,7 @@ CASES = [
     Case(
         "two problems at once",
         ("2 problems", "table ego_pose", "table log"),
-        damage=lambda logs: [(logs / VERSION / f"{name}.json").unlink() for name in ("ego_pose", "log")] and None,
+        damage=lambda logs: [(logs / VERSION / f"{name}.json").unlink() for name in ("ego_pose", "log")],
     ),
     Case(
         "unknown task",
