@@ -29,7 +29,7 @@ def _run_name() -> str:
     return f"build-{Path(asked.get('settings') or 'sample').stem}{version}"
 
 
-def _read_logs(settings: Settings) -> Settings:
+def _read_logs(settings: Settings) -> None:
     """Open the logs once in a task run of its own: writing and indexing them is what a first build waits for."""
 
     @task(name="read logs", task_run_name="read logs")
@@ -37,7 +37,6 @@ def _read_logs(settings: Settings) -> Settings:
         open_source(settings)
 
     read()
-    return settings
 
 
 @flow(name="build-exceptiondrive", flow_run_name=_run_name)
@@ -66,17 +65,19 @@ def build_exceptiondrive(  # noqa: PLR0913, PLR0917 - a deployment's parameters 
         mode: `in_process`, or `workers` to have stages drained on the pools cpu and a100.
     """
     chosen = BuildOptions(settings, set, releases, store, version, scenes, tasks, limit, mode).resolve()
-    with log_to(logs_folder(chosen) / f"{flow_run.id}.log"), open_build(_read_logs(chosen)) as build:
-        links = gallery.show_source(build)
+    with log_to(logs_folder(chosen) / f"{flow_run.id}.log"):
+        _read_logs(chosen)
+        with open_build(chosen) as build:
+            links = gallery.show_source(build)
 
-        settle(build, "screen")  # does the task suit the keyframe, and where would its hazard be?
-        settle(build, "edit")  # put the hazard into every view that sees it, and change nothing else
-        settle(build, "measure")  # what changed, where, by how much: values, no verdicts
-        settle(build, "localize")  # where is the hazard, in metres?
-        settle(build, "judge")  # is it the right hazard: plausible, visible, decisive?
-        settle(build, "decide")  # thresholds and human decisions: every verdict is made here
+            settle(build, "screen")  # does the task suit the keyframe, and where would its hazard be?
+            settle(build, "edit")  # put the hazard into every view that sees it, and change nothing else
+            settle(build, "measure")  # what changed, where, by how much: values, no verdicts
+            settle(build, "localize")  # where is the hazard, in metres?
+            settle(build, "judge")  # is it the right hazard: plausible, visible, decisive?
+            settle(build, "decide")  # thresholds and human decisions: every verdict is made here
 
-        links = [*gallery.show_results(build), *links]
-        release = publish_release(build)
-        gallery.show_release(build, release, links)
-        return gallery.outcome(build, release)
+            links = [*gallery.show_results(build), *links]
+            release = publish_release(build)
+            gallery.show_release(build, release, links)
+            return gallery.outcome(build, release)
