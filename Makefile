@@ -30,6 +30,7 @@ lint: $(VENV)/dev.stamp ## check style, format and the direction of imports
 
 types: $(VENV)/dev.stamp ## check types, strictly
 	@$(RUN) -m pyright --pythonpath $(RUN)
+	@$(RUN) -m pyright --pythonpath $(RUN) --project pyright.tests.json
 
 bench: $(VENV)/dev.stamp ## run every benchmark
 	@set -e; found=; for script in benchmarks/*.py; do \

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from data_registry.records import Human
 from data_registry.sources.nuscenes import NuScenes
@@ -15,10 +15,13 @@ from data_registry.sources.streetset import VERSION, is_complete, write_streetse
 from data_registry.store import Store
 from flows.progress import tell
 from flows.settings import Settings
-from models.editors.compositor import Compositor
-from models.localizers.ground_plane import GroundPlaneLocalizer
-from models.reviewers import RuleReviewer
-from models.screeners import RuleScreener
+from models.backend import IdentitySettings
+from models.editors.compositor import Compositor, CompositorSettings
+from models.editors.editor import Editor
+from models.localizers.ground_plane import GroundPlaneLocalizer, GroundPlaneSettings
+from models.localizers.localizer import Localizer
+from models.reviewers import Reviewer, RuleReviewer, RuleReviewerSettings
+from models.screeners import RuleScreener, RuleScreenerSettings, Screener
 from prompts.taxonomy import SHIPPED, TaskSpec, choose, load_taxonomy
 from tasks.construction import Construction
 from tasks.decide import DecideStage
@@ -29,6 +32,16 @@ from tasks.localize import LocalizeStage
 from tasks.measure import MeasureStage
 from tasks.screen import ScreenStage
 from tasks.stage import Stage
+
+SCREENERS: Final[Mapping[type[IdentitySettings], Callable[..., Screener]]] = {RuleScreenerSettings: RuleScreener}
+EDITORS: Final[Mapping[type[IdentitySettings], Callable[..., Editor]]] = {CompositorSettings: Compositor}
+LOCALIZERS: Final[Mapping[type[IdentitySettings], Callable[..., Localizer]]] = {
+    GroundPlaneSettings: GroundPlaneLocalizer,
+}
+REVIEWERS: Final[Mapping[type[IdentitySettings], Callable[..., Reviewer]]] = {RuleReviewerSettings: RuleReviewer}
+"""Back ends of each role by the settings that ask for them, and that they are made from."""
+
+B = TypeVar("B")
 
 SHOWN: Final = 10
 """Skipped scenes or keyframes that an error or a summary names before it only counts."""
@@ -129,10 +142,14 @@ def _request(settings: Settings) -> Request:
 def _stages(settings: Settings, source: Source, store: Store) -> dict[str, Stage[Any, Any]]:
     blobs = store.blobs
     return {
-        "screen": ScreenStage(RuleScreener(settings.screen)),
-        "edit": EditStage(Compositor(settings.edit), source, blobs),
+        "screen": ScreenStage(_backend(SCREENERS, settings.screen)),
+        "edit": EditStage(_backend(EDITORS, settings.edit), source, blobs),
         "measure": MeasureStage(source, blobs, settings.measure),
-        "localize": LocalizeStage(GroundPlaneLocalizer(settings.localize), blobs),
-        "judge": JudgeStage(RuleReviewer(settings.judge), source, blobs),
+        "localize": LocalizeStage(_backend(LOCALIZERS, settings.localize), blobs),
+        "judge": JudgeStage(_backend(REVIEWERS, settings.judge), source, blobs),
         "decide": DecideStage(settings.decide),
     }
+
+
+def _backend(role: Mapping[type[IdentitySettings], Callable[..., B]], settings: IdentitySettings) -> B:
+    return role[type(settings)](settings)

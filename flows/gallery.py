@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 from prefect import task
 from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
@@ -35,6 +35,8 @@ MAX_SHEETS: Final = 10
 PAIRS_A_SHEET: Final = 6
 """Few enough for pictures in which an edit can be judged."""
 Links = list[Link]
+_GAP: Final = 8
+_TITLE: Final = 30
 
 
 def show_source(build: Build) -> Links:
@@ -88,7 +90,7 @@ def _show_sheets(build: Build) -> Iterator[Link]:
             f"Pairs {first} to {last} of {total}: the edited view with the hazard's region, before and after below it"
         )
         made = artifacts.publish_markdown(key, artifacts.contact_sheet_markdown(cells), text)
-        _save(sheet_file(build, number), [cell.image for cell in cells])
+        _save(sheet_file(build, number), cells)
         first = last + 1
         yield _link(key, made, text)
 
@@ -226,14 +228,18 @@ def _region(build: Build, edit_digest: str) -> Region | None:
     return next((entry.record for entry in located if entry.record and entry.record.edit_digest == edit_digest), None)
 
 
-def _save(path: Path, panels: list[Image.Image]) -> None:
-    """Write panels three in a row as one PNG."""
-    columns = min(3, len(panels))
-    width, height = max(panel.width for panel in panels), max(panel.height for panel in panels)
-    rows = -(-len(panels) // columns)
-    sheet = Image.new("RGB", (columns * (width + 8) - 8, rows * (height + 8) - 8), "white")
-    for number, panel in enumerate(panels):
-        sheet.paste(panel, (number % columns * (width + 8), number // columns * (height + 8)))
+def _save(path: Path, cells: list[Cell]) -> None:
+    """Write panels three in a row as one PNG, each below its title."""
+    columns = min(3, len(cells))
+    width = max(cell.image.width for cell in cells) + _GAP
+    height = max(cell.image.height for cell in cells) + _TITLE + _GAP
+    sheet = Image.new("RGB", (columns * width - _GAP, -(-len(cells) // columns) * height - _GAP), "white")
+    font = ImageFont.load_default(size=18)
+    for number, cell in enumerate(cells):
+        left, top = number % columns * width, number // columns * height
+        title = cell.title.replace(" · ", ", ").encode("ascii", "replace").decode()  # what the font has
+        ImageDraw.Draw(sheet).text((left + 4, top + 4), title, fill="black", font=font)
+        sheet.paste(cell.image, (left, top + _TITLE))
     path.parent.mkdir(parents=True, exist_ok=True)
     sheet.save(path)
 

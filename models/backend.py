@@ -8,13 +8,15 @@ from typing import Annotated, Literal, Protocol, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 
-class IdentitySettings(BaseModel):
+class IdentitySettings(BaseModel, frozen=True):
     """Settings that decide a back end's output; every field is hashed into the keys of its outcomes.
 
-    Subclasses add their own fields. What does not decide output (device, batch size, retries) belongs in `Execution`.
+    Subclasses add their own fields and narrow `backend` to their name (`Literal["rules"] = "rules"`), by which settings
+    choose among a role's back ends; `frozen=True` on each tells type checkers that narrowing is safe.
+    What does not decide output (device, batch size, retries) belongs in `Execution`.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     backend: str
     """Name of the back end, e.g. `rules`."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
 from data_registry import identity
 from data_registry.pictures import Rgb
@@ -48,10 +48,10 @@ class Reviewer(Backend, Protocol):
         ...
 
 
-class RuleReviewerSettings(IdentitySettings):
+class RuleReviewerSettings(IdentitySettings, frozen=True):
     """Limits of the rule reviewer; the verdict on a pair is decide's, with its own thresholds."""
 
-    backend: str = "rules"
+    backend: Literal["rules"] = "rules"
     revision: str = "1"
     contact_offset_m: float = 0.8
     """Largest offset of the ground contact in any view, metres."""

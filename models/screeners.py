@@ -38,10 +38,10 @@ class Screener(Backend, Protocol):
         ...
 
 
-class RuleScreenerSettings(IdentitySettings):
+class RuleScreenerSettings(IdentitySettings, frozen=True):
     """What the rule screener's output depends on."""
 
-    backend: str = "rules"
+    backend: Literal["rules"] = "rules"
     revision: str = "1"
     seed_root: Annotated[int, Field(ge=0, lt=2**53)] = 0
     gap_step_m: Annotated[float, Field(gt=0)] = 0.25

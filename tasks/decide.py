@@ -104,10 +104,10 @@ DEFAULT_RULES: Final = (
 tight enough for every deliberately bad one in the tests. A shadow may darken the ring more than light may brighten."""
 
 
-class DecideSettings(IdentitySettings):
+class DecideSettings(IdentitySettings, frozen=True):
     """Every threshold that a verdict rests on."""
 
-    backend: str = "rules"
+    backend: Literal["rules"] = "rules"
     revision: str = "1"
     rules: tuple[Rule, ...] = DEFAULT_RULES
 

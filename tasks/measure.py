@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from data_registry.blobs import Blobs
 from data_registry.edits import EditFormError
@@ -16,10 +16,10 @@ from tasks.items import Edited
 from tasks.stage import ItemStage, Outcome, PermanentFailureError
 
 
-class MeasureSettings(IdentitySettings):
+class MeasureSettings(IdentitySettings, frozen=True):
     """The checks that measure an edit."""
 
-    backend: str = "checks"
+    backend: Literal["checks"] = "checks"
     revision: str = "1"
 
 

@@ -1,4 +1,4 @@
-"""Fixtures that every test may use; see tests/machine.py and tests/postgres.py."""
+"""Fixtures that every test may use; see tests/machine.py, tests/postgres.py and tests/serving.py."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from data_registry.sources.streetset import write_streetset
 settings.register_profile("exceptiondrive", deadline=None, max_examples=50)
 settings.load_profile("exceptiondrive")
 
-pytest_plugins = ["pytester", "tests.machine", "tests.postgres", "tests.ledgers"]
+pytest_plugins = ["pytester", "tests.machine", "tests.postgres", "tests.ledgers", "tests.serving"]
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 """Settings of a build: a file or a shipped name, overrides, strict reading, every problem at once.
 
 What decides output sits in the stages' identity settings; everything else (where, how many, how long) never enters a
-key.
+key. A role with several back ends is a union of their settings, told apart by `backend`; docs/extending.md adds one.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, cast, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from data_registry.sources.source import Choice
+from models.backend import IdentitySettings
 from models.editors.compositor import CompositorSettings
 from models.localizers.ground_plane import GroundPlaneSettings
 from models.reviewers import RuleReviewerSettings
@@ -131,6 +132,18 @@ class Settings(_Strict):
     store: StoreSettings = StoreSettings()
     run: RunSettings = RunSettings()
 
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, content: Any) -> Any:
+        """Give a role's settings that name no back end the name of its default one, which they are meant for."""
+        if not isinstance(content, dict):
+            return content
+        named = dict(cast("dict[str, Any]", content))
+        for role, field in cls.model_fields.items():
+            if isinstance(field.default, IdentitySettings) and isinstance(named.get(role), dict):
+                named[role] = {"backend": field.default.backend} | named[role]
+        return named
+
 
 def shipped_names() -> list[str]:
     """Return the names of the settings that come with the package."""
@@ -218,20 +231,46 @@ def _override(content: dict[str, Any], override: str) -> str | None:
 
 
 def _describe(problem: Any) -> str:
-    path = [str(part) for part in problem["loc"]]
-    where = ".".join(path)
-    if problem["type"] == "extra_forbidden":
-        near = difflib.get_close_matches(path[-1], _fields(path[:-1]), n=1)
-        return f"{where}: unknown setting" + (f", did you mean {near[0]}?" if near else "")
-    text = f"{where or 'settings'}: {problem['msg'].removeprefix('Value error, ')}"
+    path, beside = _walk([str(part) for part in problem["loc"]])
+    name, kind = ".".join(path), problem["type"]
+    if kind == "extra_forbidden":
+        return f"{name}: unknown setting{_meant(path[-1], beside)}"
+    if kind == "union_tag_invalid" or (kind == "literal_error" and path[-1] == "backend"):
+        context = problem["ctx"]
+        known = str(context.get("expected_tags") or context["expected"]).replace("'", "")
+        given = str(context.get("tag", problem["input"]))
+        role = name.removesuffix(".backend")
+        return f"{role}.backend: no back end {given!r}{_meant(given, known.split(', '))} The role has: {known}"
+    text = f"{name or 'settings'}: {problem['msg'].removeprefix('Value error, ')}"
     plain = isinstance(problem["input"], str | int | float)
     return f"{text}, got {problem['input']!r}" if plain else text
 
 
-def _fields(path: list[str]) -> list[str]:
-    model: Any = Settings
-    for part in path:
-        model = model.model_fields[part].annotation
-        if not (isinstance(model, type) and issubclass(model, BaseModel)):
-            return []
-    return list(model.model_fields)
+def _meant(given: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(given, known, n=1)
+    return f", did you mean {near[0]}?" if near else "."
+
+
+def _walk(location: list[str]) -> tuple[list[str], list[str]]:
+    """Return a problem's path as a user writes it, and the names of the fields beside its last part.
+
+    Where a role has several back ends, pydantic's location holds the name of the chosen one, which is no field.
+    """
+    path: list[str] = []
+    beside: list[str] = []
+    models: list[type[BaseModel]] = [Settings]
+    for part in location:
+        if len(models) > 1:
+            models = [model for model in models if model.model_fields["backend"].default == part]
+            continue
+        path.append(part)
+        fields = models[0].model_fields if models else {}
+        beside = list(fields)
+        models = _models(fields[part].annotation) if part in fields else []
+    return path, beside
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    """Return the model that a field holds, or the ones that it chooses from."""
+    kinds = get_args(annotation) or (annotation,)
+    return [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)]

@@ -7,7 +7,7 @@ nearer annotated boxes hide the hazard. All colour arithmetic is in linear light
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -38,10 +38,10 @@ CLOTHES: Final = ((0.07, 0.11, 0.20), (0.24, 0.08, 0.07), (0.10, 0.13, 0.09), (0
 """Linear RGB that the seed chooses from."""
 
 
-class CompositorSettings(EditorSettings):
+class CompositorSettings(EditorSettings, frozen=True):
     """What the compositor's output depends on."""
 
-    backend: str = "compositor"
+    backend: Literal["compositor"] = "compositor"
     revision: str = "1"
     samples: Annotated[int, Field(ge=1, le=4)] = 2
     """Samples a pixel along each axis."""

@@ -30,7 +30,7 @@ class UnknownShapeError(EditorError):
     """A task file names a shape that the editor cannot draw."""
 
 
-class EditorSettings(IdentitySettings):
+class EditorSettings(IdentitySettings, frozen=True):
     """What every editor's output depends on; back ends add their own."""
 
     seed_root: Annotated[int, Field(ge=0, lt=2**53)] = 0

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import shapely
@@ -35,10 +35,10 @@ _BESIDE_PX: Final = 2
 """Columns beside an edge where a nearer object would hide the rest of the hazard."""
 
 
-class GroundPlaneSettings(IdentitySettings):
+class GroundPlaneSettings(IdentitySettings, frozen=True):
     """What decides a region."""
 
-    backend: str = METHOD
+    backend: Literal["ground_plane"] = METHOD
     revision: str = "1"
     reach_m: float = 60.0
     """Regions are cut off beyond this distance from the ego origin."""

@@ -4,7 +4,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from data_registry.store import Store
 
 
 @contextmanager
-def _quickly(seconds: float = 8.0) -> Iterator[None]:
+def _quickly(seconds: float = 8.0) -> Generator[None]:
     start = time.perf_counter()
     yield
     assert time.perf_counter() - start < seconds

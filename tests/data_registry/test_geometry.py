@@ -1,6 +1,7 @@
 """Geometry: laws, and agreement with pyquaternion and the nuScenes devkit."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -68,7 +69,7 @@ def test_transforms_form_a_group_that_acts_on_points(a: Transform, b: Transform,
 @given(quaternions(), vectors)
 def test_rotation_agrees_with_pyquaternion(wxyz, point) -> None:
     ours = Transform.from_quaternion((0, 0, 0), wxyz).apply(np.array([point]))[0]
-    assert np.allclose(ours, Quaternion(wxyz).rotate(point), atol=1e-9)
+    assert np.allclose(ours, np.array(Quaternion(wxyz).rotate(point)), atol=1e-9)
 
 
 @given(quaternions())
@@ -247,7 +248,7 @@ def test_the_ego_body_stands_ahead_of_its_rear_axle(x: float, y: float, heading:
 
 @given(st.lists(st.tuples(st.floats(-20, 20), st.floats(-20, 20)), min_size=3, max_size=8), st.integers(0, 7))
 def test_a_quad_is_the_smallest_rectangle_whatever_vertex_comes_first(points, turn: int) -> None:
-    hull = shapely.MultiPoint(points).convex_hull
+    hull: Any = shapely.MultiPoint(points).convex_hull
     assume(hull.geom_type == "Polygon" and hull.area > 0.5 and hull.minimum_clearance > 0.05)
     ring = list(hull.exterior.coords)[:-1]
     turn %= len(ring)

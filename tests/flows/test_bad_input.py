@@ -30,7 +30,7 @@ class Case:
     name: str
     parts: tuple[str, ...]
     """What, where, why and what to do, as the message has them."""
-    damage: Callable[[Path], None] = lambda logs: None
+    damage: Callable[[Path], object] = lambda logs: None
     words: Callable[[Path], tuple[str, ...]] = lambda folder: ()
     """More options of the build, from the case's own folder."""
 

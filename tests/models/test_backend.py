@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from models.backend import Execution, IdentitySettings, Pure
 
 
-class Tuned(IdentitySettings):
+class Tuned(IdentitySettings, frozen=True):
     """Settings of a back end with a threshold."""
 
     threshold: float
@@ -17,7 +17,7 @@ class Tuned(IdentitySettings):
 def test_identity_settings_are_frozen_closed_and_finite() -> None:
     settings = Tuned(backend="rules", revision="1", threshold=0.5)
     with pytest.raises(ValidationError, match="frozen"):
-        settings.threshold = 0.4
+        settings.threshold = 0.4  # pyright: ignore[reportAttributeAccessIssue]
     with pytest.raises(ValidationError, match="Extra inputs"):
         IdentitySettings.model_validate({"backend": "rules", "revision": "1", "device": "cuda"})
     with pytest.raises(ValidationError, match="finite"):

@@ -134,7 +134,7 @@ def task(index: int) -> TaskSpec:
     return load_taxonomy()[index]
 
 
-class Settings(IdentitySettings):
+class Settings(IdentitySettings, frozen=True):
     """Settings of a back end that does nothing."""
 
     threshold: float = 0.5
