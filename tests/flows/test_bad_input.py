@@ -58,6 +58,11 @@ def without_front_pictures(logs: Path) -> None:
         path.unlink()
 
 
+def without_two_tables(logs: Path) -> None:
+    for name in ("ego_pose", "log"):
+        (logs / VERSION / f"{name}.json").unlink()
+
+
 def broken_task_files(folder: Path) -> tuple[str, ...]:
     taxonomy = shutil.copytree(SHIPPED, folder / "taxonomy")
     first, second, *_ = sorted(taxonomy.rglob("*.yaml"))
@@ -105,7 +110,7 @@ CASES = [
     Case(
         "two problems at once",
         ("2 problems", "table ego_pose", "table log"),
-        damage=lambda logs: [(logs / VERSION / f"{name}.json").unlink() for name in ("ego_pose", "log")],
+        damage=without_two_tables,
     ),
     Case(
         "unknown task",
@@ -240,6 +245,20 @@ def test_a_full_disk_under_the_store_is_told_and_the_build_goes_on_later(
     filler.unlink()
     done = place.run(*command)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_private_server_without_room_for_its_database_is_no_riddle(
+    tmp_path: Path, copied: Path, small_disk: Callable[[int], Path]
+) -> None:
+    place = Place(tmp_path / "place", copied, PrefectServer("", {}))
+    disk = small_disk(8 * 2**20)
+    fill(disk, 700_000)
+    alone = tmp_path / "alone.py"
+    alone.write_text("import os\nos.environ.pop('PREFECT_API_URL', None)\nfrom flows.cli import main\nmain()\n")
+    process = place.start(*place.settings(), "--store", str(disk / "store"), "--json", script=[str(alone)])
+    output, errors = process.communicate(timeout=200)
+    done = subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+    assert f"no room for 2097152 bytes at {disk / 'store' / 'prefect'}" in refused(place, done, 3)
 
 
 def test_a_full_disk_under_the_releases_is_told_and_nothing_is_done_twice(

@@ -69,6 +69,5 @@ def test_a_region_ahead_is_outlined_below_the_horizon_in_front_and_not_behind() 
     assert front.shape == (80, 2)
     assert (front[:, 1] > street.HEIGHT / 2).all()
     assert np.ptp(front[:, 0]) < street.WIDTH / 2
-    d, c, b, a = ((-x, y) for x, y in AHEAD)
-    behind = (a, b, c, d)
+    behind = ((-14.0, 1.0), (-18.0, 1.0), (-18.0, -1.0), (-14.0, -1.0))
     assert region_outline(behind, GroundPlane(), cameras["CAM_FRONT"]) is None
