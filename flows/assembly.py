@@ -13,6 +13,7 @@ from data_registry.sources.nuscenes import NuScenes
 from data_registry.sources.source import Request, Selection, Source
 from data_registry.sources.streetset import VERSION, is_complete, write_streetset
 from data_registry.store import Store
+from flows.exits import SHOWN
 from flows.progress import tell
 from flows.settings import Settings
 from models.backend import IdentitySettings
@@ -42,9 +43,6 @@ REVIEWERS: Final[Mapping[type[IdentitySettings], Callable[..., Reviewer]]] = {Ru
 """Back ends of each role by the settings that ask for them, and that they are made from."""
 
 B = TypeVar("B")
-
-SHOWN: Final = 10
-"""Skipped scenes or keyframes that an error or a summary names before it only counts."""
 
 
 class NothingToBuildError(ValueError):

@@ -50,6 +50,7 @@ def build_exceptiondrive(  # noqa: PLR0913, PLR0917 - a deployment's parameters 
     tasks: list[str] | None = None,
     limit: int | None = None,
     mode: str | None = None,
+    allow_incomplete: bool | None = None,
 ) -> dict[str, Any]:
     """Build a benchmark release; return where it lies, its digest and its counts.
 
@@ -63,8 +64,10 @@ def build_exceptiondrive(  # noqa: PLR0913, PLR0917 - a deployment's parameters 
         tasks: task ids; all when absent.
         limit: at most this many keyframes.
         mode: `in_process`, or `workers` to have stages drained on the pools cpu and a100.
+        allow_incomplete: publish a pre-release version although some items have no outcome.
     """
-    chosen = BuildOptions(settings, set, releases, store, version, scenes, tasks, limit, mode).resolve()
+    asked = BuildOptions(settings, set, releases, store, version, scenes, tasks, limit, mode, allow_incomplete)
+    chosen = asked.resolve()
     with log_to(logs_folder(chosen) / f"{flow_run.id}.log"):
         _read_logs(chosen)
         with open_build(chosen) as build:

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from flows.exits import NoError, program, say
+from flows.exits import SHOWN, NoError, counted, program, say
 from flows.options import BuildOptions
 from flows.progress import listening, tell
 from flows.settings import Settings
@@ -67,9 +67,22 @@ def plan_build(options: BuildOptions, as_json: bool) -> None:
             if known.unsettled:
                 break  # what later stages get depends on these
     text = "\n".join(f"{row['stage']:<10}{row['memoised']:>8} memoised{row['to_do']:>8} to do" for row in rows)
-    skipped = f"{len(build.construction.selection.skipped)} skipped"
-    heading = f"{len(build.construction.selection.keyframes)} keyframes ({skipped}) x {len(work.tasks)} tasks"
-    say({"stages": rows}, f"{heading}\n{text}", as_json)
+    selection = work.selection
+    skipped = [
+        {"id": entry.id, "reason_code": entry.reason_code, "detail": entry.detail} for entry in selection.skipped
+    ]
+    document = {"keyframes": [keyframe.id for keyframe in selection.keyframes], "skipped": skipped, "stages": rows}
+    heading = f"{counted(len(selection.keyframes), 'keyframe')} x {counted(len(work.tasks), 'task')}"
+    lines = [heading, *_skipped_lines(skipped[:SHOWN]), *_more(len(skipped)), text]
+    say(document, "\n".join(lines), as_json)
+
+
+def _skipped_lines(skipped: list[dict[str, Any]]) -> list[str]:
+    return [f"skipped {entry['id']}: {entry['reason_code']}: {entry['detail']}" for entry in skipped]
+
+
+def _more(count: int) -> list[str]:
+    return [f"... and {count - SHOWN} more skipped"] if count > SHOWN else []
 
 
 def _refuse_lonely_workers(settings: Settings) -> None:
@@ -145,11 +158,16 @@ def _summary(made: dict[str, Any], options: BuildOptions) -> str:
         f"{count} {name.replace('_', ' ')}" for name, count in published.items() if name not in {"stage", "total"}
     )
     path, pairs, command = made["path"], made["pairs"], program()
+    left_out = [entry["item"] for entry in made["rejected"]]
     folder = shlex.quote(path)
     lines = [
         _plain(table),
-        f"of {published['total']} combinations: {counts}",
-        *(f"skipped {entry['id']}: {entry['reason_code']}: {entry['detail']}" for entry in made["skipped"]),
+        f"of {counted(published['total'], 'combination')}: {counts}",
+        *_skipped_lines(made["skipped"]),
+        *(
+            f"{entry['stage']} left out {entry['item']}: {entry['reason']} ({entry['why']})"
+            for entry in made["rejected"]
+        ),
         "",
         f"release {path}",
         f"digest  {made['digest']}",
@@ -158,7 +176,7 @@ def _summary(made: dict[str, Any], options: BuildOptions) -> str:
         f"  {path}/README.md",
         *(f"  {picture}" for picture in made["pictures"]),
         f"  {command} verify --deep {folder}",
-        *(f"  {command} show {pair} --release {folder}" for pair in pairs[:1]),
+        *(f"  {command} show {pair} --release {folder}" for pair in (pairs or left_out)[:1]),
         f"  {command} materialize {folder} pictures{_named_logs(options)}",
     ]
     return "\n".join(lines)

@@ -61,6 +61,9 @@ def build(  # noqa: PLR0913, PLR0917 - one parameter an option
     mode: Annotated[
         str | None, typer.Option(metavar="MODE", help="in_process, or workers (needs `make serve`).")
     ] = None,
+    allow_incomplete: Annotated[
+        bool, typer.Option("--allow-incomplete", help="Publish a pre-release although items have no outcome.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -68,7 +71,8 @@ def build(  # noqa: PLR0913, PLR0917 - one parameter an option
     from flows.building import plan_build, run_build
     from flows.options import BuildOptions
 
-    options = BuildOptions(settings, set_, releases, store, version, scenes, tasks, limit, mode)
+    incomplete = allow_incomplete or None  # without the flag the settings decide
+    options = BuildOptions(settings, set_, releases, store, version, scenes, tasks, limit, mode, incomplete)
     with reporting(as_json):
         (plan_build if dry_run else run_build)(options, as_json)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from flows.exits import NoError, say
@@ -53,7 +54,8 @@ def examine(store: str | None, as_json: bool) -> None:
     ]
     table = Table("check", "state", "found", "what to do")
     for check in checks:
-        table.add_row(check.name, check.state, check.found, check.advice)
+        # rich reads [..] as markup: advice such as '.[nuscenes]' must stay as it is
+        table.add_row(*map(escape, (check.name, check.state, check.found, check.advice)))
     console = Console(width=140)
     with console.capture() as captured:
         console.print(table)

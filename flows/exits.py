@@ -81,6 +81,15 @@ def reporting(as_json: bool) -> Generator[None]:
         _end(code, _message(error, code), as_json)
 
 
+SHOWN: Final = 10
+"""Entries that a message or summary spells out before it only counts."""
+
+
+def counted(count: int, thing: str) -> str:
+    """Return `1 keyframe`, `2 keyframes`."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
 def say(document: dict[str, Any], text: str, as_json: bool) -> None:
     """Print a command's result to standard output, as one JSON document or as text."""
     typer.echo(json.dumps(document, indent=2, sort_keys=True) if as_json else text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import uuid
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,7 +21,8 @@ from data_registry.pictures import decode_rgb
 from data_registry.records import Decision, Region
 from flows import artifacts
 from flows.artifacts import Cell, FunnelRow, Link, Rejection
-from flows.assembly import SHOWN, Build, logs_folder
+from flows.assembly import Build, logs_folder
+from flows.exits import SHOWN
 from flows.publishing import publication_of
 from flows.reasons import in_words
 from qa_audit.panels import pair_panel, region_outline
@@ -155,6 +157,10 @@ def outcome(build: Build, release: Published) -> dict[str, Any]:
         "skipped": [
             {"id": entry.id, "reason_code": entry.reason_code, "detail": entry.detail}
             for entry in build.construction.selection.skipped[:SHOWN]
+        ],
+        "rejected": [
+            {"stage": entry.stage, "item": entry.item, "reason": entry.reason, "why": entry.evidence}
+            for entry in islice((entry for entry in _rejections(build) if entry.stage != "source"), SHOWN)
         ],
         "funnel": [{"stage": stage, **counts} for stage, counts in funnel(publication_of(build)).items()],
         "pairs": [entry.id for entry in decided.kept],

@@ -6,15 +6,20 @@ import dataclasses
 from pathlib import Path
 
 from data_registry.materialize import materialize
-from data_registry.release import open_release
+from data_registry.release import Release, open_release
 from data_registry.verify import verify
 from flows.assembly import open_source
 from flows.exits import NoError, say
 from flows.options import BuildOptions
+from flows.settings import Settings
 from tasks.show import show
 
 SHOWN_PROBLEMS = 10
 """Problems that verify prints; its JSON has all that were kept."""
+
+
+class WrongLogsError(ValueError):
+    """The logs that the settings name are not those of the release."""
 
 
 def verify_release(path: Path, deep: bool, as_json: bool) -> None:
@@ -37,9 +42,23 @@ def verify_release(path: Path, deep: bool, as_json: bool) -> None:
 def materialize_release(path: Path, out: Path, options: BuildOptions, pairs: list[str] | None, as_json: bool) -> None:
     """Write a release's edited pictures, from its deltas and the logs that the settings name."""
     release = open_release(path)
-    done = materialize(release, open_source(options.resolve()), out, pairs)
+    settings = options.resolve()
+    _require_logs_of(release, settings)
+    done = materialize(release, open_source(settings), out, pairs)
     document = {"folder": str(done.folder), "written": done.written, "there": done.there}
     say(document, f"{done.folder}: {done.written} pictures written, {done.there} were there", as_json)
+
+
+def _require_logs_of(release: Release, settings: Settings) -> None:
+    """Refuse logs of another dataset than the release was made from, before anything is looked for in them."""
+    made_from = set(release.frame("hazards", "pairs")["dataset"].to_list())
+    if made_from and settings.source.kind not in made_from:
+        names = ", ".join(sorted(made_from))
+        raise WrongLogsError(
+            f"release {release.manifest.name} {release.manifest.version} was made from {names} logs, the settings name"
+            f" {settings.source.kind} logs: add --settings {names} with its --set source.root=... and"
+            " --set source.version=..., as the build had them"
+        )
 
 
 def show_pair(pair: str, path: Path, as_json: bool) -> None:

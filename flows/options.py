@@ -25,6 +25,7 @@ class BuildOptions:
     tasks: list[str] | None = None
     limit: int | None = None
     mode: str | None = None
+    allow_incomplete: bool | None = None
 
     def resolve(self) -> Settings:
         """Read the settings and put these options on top.
@@ -43,6 +44,7 @@ class BuildOptions:
             "tasks": self.tasks,
             "source.limit": self.limit,
             "run.mode": self.mode,
+            "release.allow_incomplete": self.allow_incomplete,
         }
         return [f"{key}={_yaml(value)}" for key, value in values.items() if value is not None]
 

@@ -19,6 +19,7 @@ from yaml.composer import ComposerError
 from yaml.constructor import ConstructorError
 
 from data_registry import identity
+from data_registry.scene3d.shapes import SHAPES, SURFACES
 
 SHIPPED: Final = Path(__file__).parent / "taxonomy"
 
@@ -199,6 +200,11 @@ class TaskSpec(_Strict):
         least = min(self.acceptable_strategies, key=CAUTION.index)
         if self.least_cautious_acceptable != least:
             raise ValueError(f"least_cautious_acceptable must be {least}, the least cautious of acceptable_strategies")
+        drawable = SURFACES if self.placement.kind == "surface" else SHAPES
+        odd = sorted({appearance.shape for appearance in self.appearances} - set(drawable))
+        if odd:
+            known = ", ".join(sorted(drawable))
+            raise ValueError(f"unknown shape {', '.join(odd)} for a {self.placement.kind} hazard; known: {known}")
         names = [appearance.name for appearance in self.appearances]
         if len(set(names)) != len(names):
             raise ValueError(f"appearances share a name: {names}")
@@ -251,7 +257,7 @@ def load_taxonomy(folder: Path = SHIPPED) -> tuple[TaskSpec, ...]:
     if problems:
         shown = problems[:10] + ([f"... and {len(problems) - 10} more"] if len(problems) > 10 else [])
         raise TaskFileError(
-            f"{len(problems)} problems in the task files of {folder}:\n  "
+            f"{len(problems)} {'problem' if len(problems) == 1 else 'problems'} in the task files of {folder}:\n  "
             + "\n  ".join(shown)
             + "\nThe schema is documented in prompts/taxonomy.py; correct the files and run the command again."
         )

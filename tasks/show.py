@@ -137,8 +137,8 @@ def _unknown(release: Release, item_id: str, tables: dict[str, pl.DataFrame]) ->
     offered = f"; it has {', '.join(close[:_CLOSE])}" if close else ""
     more = f" and {len(close) - _CLOSE} more" if len(close) > _CLOSE else ""
     return (
-        f"release {release.manifest.version} knows nothing about {item_id!a}{offered}{more}. Ids are"
-        " <dataset>/<scene>/<sample token>/<task>"
+        f"release {release.manifest.name} {release.manifest.version} knows nothing about {item_id!a}{offered}{more}."
+        " Ids are <dataset>/<scene>/<sample token>/<task>; another release is named with --release"
     )
 
 

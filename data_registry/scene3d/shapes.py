@@ -359,3 +359,6 @@ SHAPES: Final[dict[str, Callable[[float, float, float], Mesh]]] = {
     "pedestrian": pedestrian,
 }
 """Standing shapes by name; each takes (length, width, height) in metres."""
+
+SURFACES: Final[dict[str, Callable[[Array, Callable[[Array], Array]], Mesh]]] = {"pothole": pothole}
+"""Shapes of the ground by name; each takes an outline (K, 2) and the ground's height under points."""

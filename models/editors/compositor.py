@@ -22,7 +22,7 @@ from data_registry.records import Box, Keyframe, Placement, Standing, Surface
 from data_registry.scene3d.light import srgb_from_linear
 from data_registry.scene3d.mesh import Mesh
 from data_registry.scene3d.rasteriser import Rendering, render, shadow_polygon
-from data_registry.scene3d.shapes import SHAPES, pothole
+from data_registry.scene3d.shapes import SHAPES, SURFACES
 from data_registry.scene3d.solids import box as solid_box
 from models.backend import LocalBackend
 from models.editors.appearance import Look, estimate_look, linear
@@ -150,12 +150,12 @@ def hazard_mesh(request: EditRequest, placement: Placement) -> Mesh:
         UnknownShapeError: the appearance's shape is not one that can be drawn, or the placement kind is not.
     """
     appearance = request.task.appearance(request.screening.appearance or "")
-    if isinstance(placement, Surface):
-        return pothole(np.array(placement.polygon), request.keyframe.ground.height_at)
+    if isinstance(placement, Surface) and appearance.shape in SURFACES:
+        return SURFACES[appearance.shape](np.array(placement.polygon), request.keyframe.ground.height_at)
     if not isinstance(placement, Standing) or appearance.shape not in SHAPES:
         raise UnknownShapeError(
             f"task {request.task.id}: the compositor cannot draw shape {appearance.shape!r} ({placement.kind});"
-            f" it has {', '.join(sorted(SHAPES))} and surface hazards"
+            f" it has {', '.join(sorted([*SHAPES, *SURFACES]))}"
         )
     shape: Any = SHAPES[appearance.shape]
     colours = CLOTHES if appearance.shape == "pedestrian" else PAINTS

@@ -104,3 +104,18 @@ def test_show_explains_a_pair_and_materialize_writes_it(place: Place, made: dict
     done = place.run("materialize", str(place.release), str(tmp_path / "out"), "--store", str(place.store), *options)
     assert done.returncode == 0, done.stderr
     assert list((tmp_path / "out").rglob("*.png"))
+
+
+def test_materialize_refuses_logs_of_another_dataset(place: Place, made: dict[str, Any], tmp_path: Path) -> None:
+    options = ["--set", "source.kind=nuscenes", "--set", f"source.root={place.logs}", "--set", "source.version=v1.0-x"]
+    done = place.run("materialize", str(place.release), str(tmp_path / "out"), *options)
+    assert done.returncode == 2
+    assert "was made from streetset logs, the settings name nuscenes logs: add --settings streetset" in done.stderr
+
+
+def test_the_summary_names_what_was_left_out_and_why(place: Place, made: dict[str, Any], tmp_path: Path) -> None:
+    other = Place(tmp_path, place.logs, place.server)
+    done = other.run(*other.settings("screen.hardest_braking=0.5"), "--tasks", "large_vehicle_blocking_lane")
+    assert done.returncode == 0, done.stderr
+    assert "screen left out streetset/scene-9001/" in done.stdout
+    assert "not_avoidable" in done.stdout or "cannot_stop" in done.stdout

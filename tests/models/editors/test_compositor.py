@@ -133,10 +133,11 @@ def test_a_dark_picture_gets_a_dark_truck() -> None:
 
 
 def test_an_unknown_shape_is_named() -> None:
-    task = TASKS["large_vehicle_blocking_lane"]
-    strange = task.model_copy(update={"appearances": (task.appearances[0].model_copy(update={"shape": "giraffe"}),)})
-    plain = request(task)
-    with pytest.raises(UnknownShapeError, match="cannot draw shape 'giraffe'"):
+    plain = request(TASKS["large_vehicle_blocking_lane"])
+    hole = TASKS["collapsed_road_surface"]
+    named = hole.appearances[0].model_copy(update={"name": plain.screening.appearance})
+    strange = hole.model_copy(update={"appearances": (named,)})
+    with pytest.raises(UnknownShapeError, match="cannot draw shape 'pothole'"):
         Compositor(CompositorSettings()).edit(request(strange, screening=plain.screening))
 
 
