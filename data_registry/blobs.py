@@ -95,10 +95,12 @@ class Blobs:
         except FileNotFoundError as error:
             raise BlobMissingError(
                 f"blob {digest} is not in {self.url}: the store is incomplete; restore it, or drop its results with"
-                " `exceptiondrive store gc --missing` and build again"
+                " `exceptiondrive store repair` and build again"
             ) from error
         if identity.sha256(content) != digest:
-            raise BlobCorruptError(f"{path} does not hold what its name says: delete the file and build again")
+            raise BlobCorruptError(
+                f"{path} does not hold what its name says: run `exceptiondrive store repair` and build again"
+            )
         return content
 
     def names(self) -> Iterator[tuple[identity.Digest, float]]:

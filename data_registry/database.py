@@ -42,6 +42,10 @@ class LedgerUnavailableError(ConnectionError):
     """The ledger's database cannot be reached or opened."""
 
 
+_DAMAGED: Final = ("file is not a database", "malformed", "no such column", "has no column", "does not exist")
+"""What SQLite and PostgreSQL say of a file or schema that no waiting will mend."""
+
+
 class Database:
     """One database: connections, transactions that wait for what passes, upserts, a clock."""
 
@@ -126,6 +130,11 @@ class Database:
 
     def _complaint(self, error: exc.DBAPIError) -> str:
         reason = " ".join(str(error.orig).split())[:500]
+        if any(sign in reason for sign in _DAMAGED):
+            return (
+                f"the ledger {self.url} is damaged or not ours: {reason}; restore it from a copy, or move the file"
+                " away: the next build starts a new one and does its work again"
+            )
         return (
             f"the ledger {self.url} does not answer: {reason}; see that it exists, is writable and that its server"
             " runs, then run the same command again"

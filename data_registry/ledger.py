@@ -324,10 +324,33 @@ class Ledger:
 
     def records(self) -> Iterator[str]:
         """Yield every stored record's JSON, for the search of references to blobs."""
+        yield from (record for _, record in self.entries())
+
+    def entries(self) -> Iterator[tuple[Digest, str]]:
+        """Yield key and JSON of every stored record, in key order."""
         last = ""
         while page := self._records_after(last):
-            yield from (record for _, record in page if record is not None)
+            yield from ((key, record) for key, record in page if record is not None)
             last = page[-1][0]
+
+    def forget(self, keys: Sequence[Digest]) -> None:
+        """Delete results, so that the next build makes them again; for repairs only: results are otherwise for ever."""
+
+        def drop(connection: sa.Connection) -> None:
+            for chunk in _chunks(keys):
+                connection.execute(sa.delete(RESULTS).where(RESULTS.c.key.in_(chunk)))
+
+        self._database.write(drop)
+
+    def in_work(self) -> int:
+        """Return how many items somebody works on now: leases that have not expired and whose holder is not gone."""
+
+        def read(connection: sa.Connection) -> int:
+            now = self._database.now(connection)
+            living = connection.scalars(sa.select(LEASES.c.holder).where(LEASES.c.expires_at >= now))
+            return sum(not holders.is_gone(holder) for holder in living)
+
+        return self._database.read(read)
 
     def _records_after(self, key: str) -> list[tuple[Digest, str | None]]:
         """Return the next page in key order: a reader that pauses between pages blocks no writer."""

@@ -315,6 +315,10 @@ class Screening(Record):
     path_source: Literal["poses", "can", "samples", "sensor_poses", "straight"]
 
 
+BLOB_FIELDS: Final = ("edited", "edit_mask", "object_mask")
+"""Fields of records that name blobs; every other digest is of something that the store does not keep."""
+
+
 class ViewEdit(Record):
     """One edited view: the crop that differs from the source, and its two masks, all of the window's size."""
 

@@ -186,6 +186,22 @@ def gc(
         collect_garbage(BuildOptions(settings, set_, store=store), older_than_s, dry_run, as_json)
 
 
+@store_app.command()
+def repair(
+    store: StorePath = None,
+    settings: LogsSettings = "sample",
+    set_: Overrides = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Count only.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Forget results whose blobs are missing or corrupt, so that the next build makes them again."""
+    from flows.options import BuildOptions
+    from flows.tidying import repair_store
+
+    with reporting(as_json):
+        repair_store(BuildOptions(settings, set_, store=store), dry_run, as_json)
+
+
 def main() -> None:
     """Run the command line; with --json, wrong options are one JSON document as well."""
     try:

@@ -1,4 +1,4 @@
-"""Command `store gc`: tidies a store that is there, and never starts one."""
+"""Commands `store gc` and `store repair`: tidy a store that is there, and never start one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from data_registry.store import Store
 from flows.assembly import open_store
-from flows.exits import say
+from flows.exits import counted, say
 from flows.options import BuildOptions
 from flows.settings import StoreSettings
 
@@ -27,7 +27,18 @@ def collect_garbage(options: BuildOptions, older_than_s: float, dry_run: bool, a
         report = opened.collect_garbage(older_than_s, dry_run)
     verb = "would remove" if dry_run else "removed"
     text = f"kept {report.blobs_kept} blobs, {verb} {report.blobs_removed} and {report.leftovers_removed} leftovers"
-    say(asdict(report), text, as_json)
+    say({**asdict(report), "dry_run": dry_run}, text, as_json)
+
+
+def repair_store(options: BuildOptions, dry_run: bool, as_json: bool) -> None:
+    """Forget results whose blobs are missing or corrupt, and say how many; raises NoStoreError."""
+    settings = options.resolve()
+    _refuse_missing(settings.store)
+    with open_store(settings) as opened:
+        report = opened.repair(dry_run)
+    verb = "would forget" if dry_run else "forgot"
+    text = f"checked {counted(report.blobs_checked, 'blob')}, {report.blobs_bad} missing or corrupt; {verb}"
+    say({**asdict(report), "dry_run": dry_run}, f"{text} {counted(report.results_forgotten, 'result')}", as_json)
 
 
 def _refuse_missing(store: StoreSettings) -> None:

@@ -72,7 +72,7 @@ def test_a_flipped_bit_is_an_error_and_never_a_picture(tmp_path: Path) -> None:
     blobs = Blobs(str(tmp_path))
     digest = blobs.put(b"content")
     Path(blobs.path(digest)).write_bytes(b"c0ntent")
-    with pytest.raises(BlobCorruptError, match="does not hold what its name says: delete the file and build again"):
+    with pytest.raises(BlobCorruptError, match="does not hold what its name says: run `exceptiondrive store repair`"):
         blobs.get(digest)
 
 

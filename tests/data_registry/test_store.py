@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from data_registry.blobs import Blobs
+from data_registry.holders import this_process
 from data_registry.identity import sha256
 from data_registry.ledger import Lease, Origin, Result
-from data_registry.store import GarbageReport, Store
+from data_registry.store import GarbageReport, RepairReport, Store, StoreInUseError
 
 HERE = Origin("run", "holder")
 
@@ -76,3 +77,32 @@ def test_a_blob_store_in_memory_keeps_its_young_blobs(tmp_path: Path) -> None:
         assert store.collect_garbage() == GarbageReport(1, 0, 0)
         assert store.collect_garbage(older_than_s=-5.0) == GarbageReport(0, 1, 0)
         assert not store.blobs.has(digest)
+
+
+def _edit(store: Store, *digests: str) -> str:
+    views = ",".join(f'{{"edited":"{digest}","source_sha256":"{"0" * 64}"}}' for digest in digests)
+    record = f'{{"candidates":[{{"views":[{views}]}}]}}'
+    key = sha256(record.encode())
+    store.ledger.commit(Lease(key, 1, "x"), Result(key, "edit", key, "kept", "ok", "", record, key), HERE)
+    return key
+
+
+def test_a_repair_forgets_only_results_whose_blobs_are_missing_or_corrupt(store: Store) -> None:
+    sound, missing, corrupt = (store.blobs.put(content) for content in (b"sound", b"missing", b"corrupt"))
+    whole, holed, rotten = _edit(store, sound), _edit(store, sound, missing), _edit(store, corrupt)
+    store.blobs.delete(missing)
+    Path(store.blobs.path(corrupt)).write_bytes(b"other")
+    assert store.repair(dry_run=True) == RepairReport(3, 2, 2)
+    assert len(store.ledger.results([whole, holed, rotten])) == 3
+    assert store.repair() == RepairReport(3, 2, 2)
+    assert list(store.ledger.results([whole, holed, rotten])) == [whole]
+    assert not store.blobs.has(corrupt)
+    assert store.repair() == RepairReport(1, 0, 0)
+
+
+def test_young_blobs_stay_while_somebody_works(store: Store) -> None:
+    store.blobs.put(b"of a running build")
+    store.ledger.claim("edit", [("1" * 64, "item")], Origin("run", this_process()), 60.0)
+    with pytest.raises(StoreInUseError, match="1 items of this store are being worked on"):
+        store.collect_garbage(older_than_s=0)
+    assert store.collect_garbage() == GarbageReport(1, 0, 0)

@@ -119,3 +119,16 @@ def test_the_summary_names_what_was_left_out_and_why(place: Place, made: dict[st
     assert done.returncode == 0, done.stderr
     assert "screen left out streetset/scene-9001/" in done.stdout
     assert "not_avoidable" in done.stdout or "cannot_stop" in done.stdout
+
+
+def test_a_store_that_lost_a_blob_is_repaired(made: dict[str, Any], place: Place, tmp_path: Path) -> None:
+    other = Place(tmp_path, place.logs, place.server)
+    other.build()
+    lost = next(path for path in (other.store / "blobs").rglob("*") if path.is_file())
+    lost.unlink()
+    broken = other.run(*other.settings("release.name=again"))
+    assert broken.returncode == 3, broken.stderr
+    assert "exceptiondrive store repair" in broken.stderr
+    repaired = other.run("store", "repair", "--store", str(other.store))
+    assert "1 missing or corrupt; forgot 1 result" in repaired.stdout
+    assert other.build()["digest"] == made["digest"]

@@ -7,6 +7,7 @@ description of a category never stops anyone.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple, cast
@@ -39,12 +40,16 @@ def text(value: Any) -> str | None:
     return None
 
 
+_PATH_PART: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+=-]{0,99}")
+"""As data_registry.manifest has it for the parts of a release's paths."""
+
+
 def name(value: Any) -> str | None:
     """Accept text that can be part of an id and of a file name."""
     if complaint := text(value):
         return complaint
-    if not value or "/" in value or value in {".", ".."} or not value.isprintable():
-        return "must be non-empty, printable and without slashes, because ids are made of it"
+    if not _PATH_PART.fullmatch(value) or value.endswith("."):
+        return "must be 1 to 100 ASCII letters, digits and _.@+=-, because ids and paths in releases are made of it"
     return None
 
 
