@@ -64,7 +64,7 @@ BAD_FIELDS = [
     ("calibrated_sensor", "sensor_token", "gone", "'gone' is not in table sensor"),
     ("sample", "scene_token", "gone", "'gone' is not in table scene"),
     ("sample", "next", "gone", "'gone' is not in table sample"),
-    ("sample", "token", "a/b", "without slashes"),
+    ("sample", "token", "a/b", "ASCII letters, digits and"),
     ("sample_data", "ego_pose_token", "gone", "not in table ego_pose"),
     ("sample_data", "sample_token", "gone", "not in table sample"),
     ("sample_data", "calibrated_sensor_token", "gone", "not in table calibrated_sensor"),
@@ -78,7 +78,7 @@ BAD_FIELDS = [
     ("instance", "category_token", "gone", "not in table category"),
     ("scene", "log_token", "", "'' is not in table log"),
     ("scene", "description", 4, "must be text"),
-    ("log", "location", "../x", "without slashes"),
+    ("log", "location", "../x", "ASCII letters, digits and"),
 ]
 
 
