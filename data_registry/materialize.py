@@ -14,6 +14,7 @@ from typing import Any, Final
 import polars as pl
 
 from data_registry.blobs import write_atomically
+from data_registry.components.hazards_check import pair_problem, sensor_problem
 from data_registry.edits import EditFormError, compose
 from data_registry.identity import sha256
 from data_registry.manifest import ReleaseError
@@ -67,13 +68,15 @@ def materialize(
 
     Raises:
         UnknownPairError: pairs that the release does not have, all of them at once.
-        MaterializeError: source or release are not what the release's tables say; names the file and the fix.
+        MaterializeError: source or release are not what the release's tables say, an id of the release cannot be a
+            path, or something in `out` is in the way or leads out of it; names the place and the fix.
         StorageFullError: no room in `out`; finished pictures stay.
     """
     rows = _wanted(release, pairs)
+    _refuse_bad_names(rows)
     written = done = 0
     for keyframe, row in _with_keyframes(rows, source):
-        target = out / picture_path(row["pair_id"], row["sensor_id"], row["frame_offset"])
+        target = _inside(out, picture_path(row["pair_id"], row["sensor_id"], row["frame_offset"]))
         if not _is_there(target, row["edited_pixels_sha256"]):
             write_atomically(target, encode_png(edited_picture(release, source, keyframe, row)))
             written += 1
@@ -81,6 +84,36 @@ def materialize(
         if progress is not None:
             progress(done, len(rows))
     return Materialized(out, written, done - written)
+
+
+def _refuse_bad_names(rows: list[dict[str, Any]]) -> None:
+    """Refuse ids that would not be paths below the folder of pictures: the release's tables are not ours."""
+    for row in rows:
+        problem = pair_problem(row["pair_id"], row["keyframe_id"]) or sensor_problem(row["sensor_id"])
+        if problem:
+            raise MaterializeError(f"{problem}; the release is damaged or hostile: fetch it again")
+
+
+def _inside(out: Path, path: str) -> Path:
+    """Make the folders of a picture below `out` and return its place; refuse what is in the way and links that leave.
+
+    Raises:
+        MaterializeError: `out` or a folder below it is a file, a picture's place is a folder, or a link leads out.
+    """
+    target = out / path
+    try:
+        leaves = not target.parent.resolve().is_relative_to(out.resolve())
+        if not leaves:
+            target.parent.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError, RuntimeError) as error:
+        raise MaterializeError(
+            f"{target.parent} cannot be a folder, because something else lies there: name another OUT, or move it away"
+        ) from error
+    if leaves:
+        raise MaterializeError(f"{target.parent} is, through a symlink, not inside {out}: remove the link")
+    if target.is_dir() and not target.is_symlink():
+        raise MaterializeError(f"{target} is a folder where a picture goes: name another OUT, or move it away")
+    return target
 
 
 def picture_path(pair_id: str, sensor_id: str, frame_offset: int, kind: str = "") -> str:
@@ -170,8 +203,10 @@ def _keyframe(keyframes: Mapping[str, Keyframe], name: str, source: Source) -> K
 
 
 def _is_there(target: Path, digest: str) -> bool:
-    """Tell whether a picture was made before; a damaged one was not."""
+    """Tell whether a picture was made before; a damaged one, a link or a pipe was not."""
     try:
+        if target.is_symlink() or not target.is_file():
+            return False
         return pixels_digest(decode_rgb(target.read_bytes(), str(target))) == digest
     except (OSError, PictureError):
         return False

@@ -92,12 +92,12 @@ def open_release(path: Path) -> Release:
     """Open a release by its manifest alone; files are checked when they are read.
 
     Raises:
-        ReleaseMissingError: no folder with a manifest there.
-        ReleaseCorruptError: the manifest is not one.
+        ReleaseMissingError: no folder with a manifest or a lock there.
+        ReleaseCorruptError: the manifest is not one, not a plain file, or gone while its lock is there.
         ReleaseSchemaError: the release, or a component of it, is newer than this code.
     """
-    folder = path.resolve()
-    if not (folder / MANIFEST).is_file():
+    folder = _resolved(path)
+    if folder is None or not any(os.path.lexists(folder / name) for name in (MANIFEST, LOCK)):
         raise ReleaseMissingError(
             f"there is no release at {path}: it needs a {MANIFEST}; build one, or name its folder"
         )
@@ -109,6 +109,14 @@ def open_release(path: Path) -> Release:
     except ReleaseSchemaError as error:
         raise ReleaseSchemaError(f"{path}: {error}") from error
     return Release(folder, manifest, identity.sha256(content))
+
+
+def _resolved(path: Path) -> Path | None:
+    """Follow symlinks; None when they lead in a circle."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        return None
 
 
 def _refuse_newer(name: str, found: int) -> None:
@@ -138,10 +146,11 @@ def read_inside(folder: Path, path: str, most: int) -> bytes:
         descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
         raise ReleaseCorruptError(f"{path} cannot be read: {error.strerror}; fetch the release again") from error
+    state = os.fstat(descriptor)
+    if not stat.S_ISREG(state.st_mode):
+        os.close(descriptor)
+        raise ReleaseCorruptError(f"{path} is not a plain file")
     with os.fdopen(descriptor, "rb") as file:
-        state = os.fstat(descriptor)
-        if not stat.S_ISREG(state.st_mode):
-            raise ReleaseCorruptError(f"{path} is not a plain file")
         if state.st_size > most:
             raise ReleaseCorruptError(f"{path} has {state.st_size} bytes, more than the {most} it may have")
         return file.read(most + 1)

@@ -41,7 +41,7 @@ from data_registry.manifest import (
     component_digest,
     is_pre_release,
 )
-from data_registry.release import content_digest, open_release, table_path
+from data_registry.release import ReleaseMissingError, content_digest, open_release, table_path
 
 KEPT_PRE_RELEASES: Final = 3
 """Folders of one pre-release version that stay: the one that the symlink names, and the newest others."""
@@ -225,7 +225,11 @@ def _settle(folder: Path, staging: Path, digest: identity.Digest) -> bool:
         staging.rename(folder)
         sync_folder(folder.parent)
         return False
-    release = open_release(folder)
+    mend = f"delete {folder} and build again, or put back what it held"
+    try:
+        release = open_release(folder)
+    except (ReleaseCorruptError, ReleaseMissingError) as error:
+        raise ReleaseCorruptError(f"{folder} was damaged or never was a release: {error}; {mend}") from error
     if release.digest != digest:
         raise ReleaseExistsError(
             f"{folder} holds release {release.digest[:12]}, this one is {digest[:12]}: a final version never changes;"
@@ -235,7 +239,7 @@ def _settle(folder: Path, staging: Path, digest: identity.Digest) -> bool:
         try:
             release.read(path)
         except ReleaseCorruptError as error:
-            raise ReleaseCorruptError(f"{folder} was damaged: {error}; delete that folder and publish again") from error
+            raise ReleaseCorruptError(f"{folder} was damaged: {error}; {mend}") from error
     return True
 
 

@@ -6,6 +6,7 @@ release asks for the component by name.
 
 from __future__ import annotations
 
+import hashlib
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -21,6 +22,13 @@ ROW_GROUP: Final = 10_000
 
 LARGEST_ROWS: Final = 10_000_000
 """A file that claims more rows is refused before it is read: a few bytes can stand for any number of equal rows."""
+
+
+LARGEST_TABLE: Final = 2**30
+"""Bytes of a table's values in memory; a file that decodes to more is refused on the way there."""
+_FIRST_SLICE: Final = 64
+_GROWTH: Final = 4
+"""Rows that are decoded first, and by how much each next slice may be longer: a bomb is met while it is small."""
 
 
 class TableError(ValueError):
@@ -79,9 +87,7 @@ class TableSchema:
 
     def checked(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Return the frame when it fits this schema and is sorted by a unique key; raise TableError otherwise."""
-        types = {name: column.dtype for name, column in self.columns.items()}
-        if dict(frame.schema) != types or list(frame.columns) != list(types):
-            raise TableError(f"table {self.name} has columns {dict(frame.schema)}, expected {types}")
+        self._require_columns(frame.schema)
         for name, column in self.columns.items():
             values = frame[name]
             if not column.nullable and values.null_count():
@@ -99,6 +105,11 @@ class TableSchema:
             raise TableError(f"table {self.name} is not sorted by {', '.join(self.key)}")
         return frame
 
+    def _require_columns(self, found: pl.Schema) -> None:
+        types = {name: column.dtype for name, column in self.columns.items()}
+        if dict(found) != types or list(found) != list(types):
+            raise TableError(f"table {self.name} has columns {dict(found)}, expected {types}")
+
     def encode(self, frame: pl.DataFrame) -> bytes:
         """Return the table's parquet bytes; the same rows give the same bytes."""
         buffer = io.BytesIO()
@@ -110,12 +121,9 @@ class TableSchema:
     def decode(self, content: bytes, name: str) -> pl.DataFrame:
         """Read a table's parquet bytes; raises TableError, naming the file, when they are not this table."""
         try:
-            rows = int(pl.scan_parquet(io.BytesIO(content)).select(pl.len()).collect().item())
-            if rows > LARGEST_ROWS:
-                raise TableError(f"{name} claims {rows} rows, more than {LARGEST_ROWS}")
-            frame = pl.read_parquet(io.BytesIO(content))
-        except TableError:
-            raise
+            frame = self._decoded(content)
+        except TableError as error:
+            raise TableError(f"{name}: {error}") from error
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, MemoryError) as error:
             # a panic of the reader is no Exception to Python: a crafted file must not get past the callers' handlers
             raise TableError(f"{name} is not a parquet file: {str(error)[:300]}") from error
@@ -124,9 +132,42 @@ class TableSchema:
         except TableError as error:
             raise TableError(f"{name}: {error}") from error
 
+    def _decoded(self, content: bytes) -> pl.DataFrame:
+        """Decode slice by slice, so that a file that stands for far more than it weighs is refused before it is whole.
+
+        The columns are compared first: only the schema's own types are ever decoded.
+        """
+        file = pl.scan_parquet(io.BytesIO(content))
+        rows = int(file.select(pl.len()).collect().item())
+        if rows > LARGEST_ROWS:
+            raise TableError(f"claims {rows} rows, more than {LARGEST_ROWS}")
+        self._require_columns(file.collect_schema())
+        slices: list[pl.DataFrame] = []
+        done, size, step = 0, 0, _FIRST_SLICE
+        while done < rows or not slices:
+            slices.append(pl.scan_parquet(io.BytesIO(content)).slice(done, step).collect())
+            done, step, size = done + step, step * _GROWTH, size + _values_size(slices[-1])
+            if size > LARGEST_TABLE:
+                raise TableError(f"its first {min(done, rows)} rows decode to {size} bytes, more than {LARGEST_TABLE}")
+        return pl.concat(slices, rechunk=False)
+
     def content_digest(self, frame: pl.DataFrame) -> identity.Digest:
-        """Return the sha256 of the rows' canonical JSON: comparable across machines and library versions."""
-        return identity.digest({"columns": frame.columns, "rows": [list(row) for row in frame.iter_rows()]})
+        """Return the sha256 of the canonical JSON {"columns": ..., "rows": [...]}, made row by row.
+
+        Comparable across machines and library versions.
+        """
+        running = hashlib.sha256(b'{"columns":' + identity.canonical_json(frame.columns) + b',"rows":[')
+        for number, row in enumerate(frame.iter_rows()):
+            running.update(b"," if number else b"")
+            running.update(identity.canonical_json(list(row)))
+        running.update(b"]}")
+        return running.hexdigest()
+
+
+def _values_size(frame: pl.DataFrame) -> int:
+    """Return the bytes of a frame's values; equal texts count each time, though polars may hold them once."""
+    texts = frame.select(pl.col(pl.String).str.len_bytes().cast(pl.Int64).sum())
+    return sum(texts.row(0)) + int(frame.select(pl.exclude(pl.String)).estimated_size())
 
 
 def _fits(value: Any, dtype: Any) -> bool:

@@ -24,8 +24,6 @@ from data_registry.release import Release, content_digest, open_release, table_p
 
 MOST_PROBLEMS: Final = 200
 """Problems that are kept with their text; more are only counted."""
-MOST_ROWS: Final = 50_000_000
-"""Rows of one table beyond which it is not decoded."""
 CROISSANT: Final = "croissant.json"
 
 
@@ -179,9 +177,6 @@ class _Inspection:
             return
         try:
             content = self.release.read(path)
-            rows = _rows(content, path)
-            if rows > MOST_ROWS:
-                raise tables.TableError(f"has {rows} rows, more than {MOST_ROWS}")
             frame = schema.decode(content, path)
             digest = schema.content_digest(frame)
         except (tables.TableError, identity.IdentityError, ReleaseCorruptError) as error:
@@ -267,14 +262,6 @@ def _file_problem(folder: Path, entry: FileEntry) -> str | None:
     except OSError as error:
         return f"cannot be read: {error.strerror}"
     return None if found == entry.sha256 else f"was changed: its sha256 is {found}, the manifest says {entry.sha256}"
-
-
-def _rows(content: bytes, name: str) -> int:
-    """Return the rows that a parquet file claims, before anything is decoded."""
-    try:
-        return int(pl.scan_parquet(content).select(pl.len()).collect().item())
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
-        raise tables.TableError(f"{name} is not a parquet file: {str(error)[:300]}") from error
 
 
 def _references(schema: tables.TableSchema, frames: Mapping[str, pl.DataFrame]) -> Found:

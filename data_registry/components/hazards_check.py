@@ -9,6 +9,8 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
+from data_registry.identity import IdentityError, split_combination_id
+from data_registry.manifest import ReleasePathError, check_path
 from data_registry.pictures import PictureError, decode_mask, decode_rgb
 from data_registry.tables import ReleaseContent
 
@@ -31,6 +33,7 @@ def check(content: ReleaseContent, deep: bool) -> Iterator[tuple[str, str]]:
     """Yield (where, what is wrong) for every broken invariant; pictures are decoded only when `deep`."""
     yield from _check_funnel(content)
     yield from _check_pairs(content)
+    yield from _check_names(content)
     yield from _check_regions(content.frame("regions"))
     for row in content.frame("views").iter_rows(named=True):
         problems = list(_check_view(row))
@@ -78,6 +81,44 @@ def _check_pairs(content: ReleaseContent) -> Iterator[tuple[str, str]]:
             yield "tables/regions.parquet", f"benchmark pair {pair_id} has no region"
         if pair_id not in edited:
             yield "tables/views.parquet", f"{pair_id} has no edited view"
+
+
+def _check_names(content: ReleaseContent) -> Iterator[tuple[str, str]]:
+    """Pair ids and sensors become folders and files of whoever uses the release."""
+    for pair_id, keyframe_id in content.frame("pairs").select("pair_id", "keyframe_id").iter_rows():
+        problem = pair_problem(pair_id, keyframe_id)
+        if problem:
+            yield "tables/pairs.parquet", problem
+    for sensor_id in content.frame("views")["sensor_id"].unique().sort():
+        problem = sensor_problem(sensor_id)
+        if problem:
+            yield "tables/views.parquet", problem
+
+
+def pair_problem(pair_id: str, keyframe_id: str) -> str | None:
+    """Say why a pair id cannot be a folder below another one, or is not of its keyframe; None when it is right.
+
+    >>> pair_problem("streetset/town/aaaa/debris", "streetset/town/aaaa") is None
+    True
+    """
+    try:
+        owner, _ = split_combination_id(check_path(pair_id))
+    except (IdentityError, ReleasePathError) as error:
+        return f"{pair_id[:200]!a} is no pair id: {error}"
+    return None if owner == keyframe_id else f"pair {pair_id} is not of its keyframe {keyframe_id[:200]!a}"
+
+
+def sensor_problem(sensor_id: str) -> str | None:
+    """Say why a sensor's name cannot be that of a file; None when it can.
+
+    >>> sensor_problem("CAM_FRONT") is None
+    True
+    """
+    try:
+        plain = "/" not in check_path(sensor_id)
+    except ReleasePathError:
+        plain = False
+    return None if plain else f"{sensor_id[:200]!a} is no sensor's name"
 
 
 def _check_regions(regions: pl.DataFrame) -> Iterator[tuple[str, str]]:

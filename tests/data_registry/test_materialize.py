@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from data_registry.materialize import MaterializeError, UnknownPairError, edited_picture, materialize
@@ -97,3 +98,44 @@ def test_a_changed_delta_is_refused(tmp_path: Path):
     path.write_bytes(encode_png(np.zeros((24, 30, 3), dtype=np.uint8)))
     with pytest.raises(MaterializeError, match="was changed after the release was made"):
         materialize(open_release(published.path), Logs(), tmp_path / "out")
+
+
+class Renamed(Release):
+    """The release of somebody who gave every pair and sensor another name."""
+
+    names: dict[str, str]
+
+    def frame(self, component: str, table: str) -> pl.DataFrame:
+        found = super().frame(component, table)
+        return found.with_columns(pl.lit(value).alias(name) for name, value in self.names.items() if name in found)
+
+
+@pytest.mark.parametrize(
+    ("column", "name"),
+    [("pair_id", "../../../escaped"), ("pair_id", "/a/b/c"), ("pair_id", "a/b/c/d"), ("sensor_id", "../../x")],
+)
+def test_ids_that_lead_out_of_the_folder_are_refused(release: Release, tmp_path: Path, column: str, name: str):
+    hostile = Renamed(release.path, release.manifest, release.digest)
+    object.__setattr__(hostile, "names", {column: name})
+    with pytest.raises(MaterializeError, match="the release is damaged or hostile"):
+        materialize(hostile, Logs(), tmp_path / "out")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_link_below_the_folder_does_not_lead_out_of_it(release: Release, tmp_path: Path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "away").mkdir()
+    (tmp_path / "out/streetset").symlink_to(tmp_path / "away")
+    with pytest.raises(MaterializeError, match="through a symlink, not inside"):
+        materialize(release, Logs(), tmp_path / "out")
+    assert not list((tmp_path / "away").iterdir())
+
+
+def test_a_file_where_a_folder_goes_and_a_folder_where_a_picture_goes_are_told(release: Release, tmp_path: Path):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(MaterializeError, match=r"cannot be a folder.*name another OUT"):
+        materialize(release, Logs(), tmp_path / "file")
+    pair = release.frame("hazards", "pairs")["pair_id"][0]
+    (tmp_path / pair / "CAM_FRONT.png").mkdir(parents=True)
+    with pytest.raises(MaterializeError, match=r"CAM_FRONT.png is a folder where a picture goes"):
+        materialize(release, Logs(), tmp_path, pairs=[pair])

@@ -90,8 +90,16 @@ def test_a_damaged_release_is_not_taken_for_the_same_one(tmp_path: Path):
     releases = tmp_path / "releases"
     first = publish(build(tmp_path), releases)
     (first.path / "README.md").write_text("changed")
-    with pytest.raises(ReleaseCorruptError, match=r"was damaged: .*delete that folder and publish again"):
+    with pytest.raises(ReleaseCorruptError, match=r"was damaged: .*delete .* and build again"):
         publish(build(tmp_path), releases)
+
+
+@pytest.mark.parametrize("harm", [lambda path: path.write_text("{"), lambda path: path.unlink()])
+def test_a_final_version_without_a_usable_manifest_is_named_with_the_fix(tmp_path: Path, harm: Callable[[Path], None]):
+    first = publish(build(tmp_path, "1.0.0"), tmp_path / "releases")
+    harm(first.path / "manifest.json")
+    with pytest.raises(ReleaseCorruptError, match=rf"delete {first.path} and build again"):
+        publish(build(tmp_path, "1.0.0"), tmp_path / "releases")
 
 
 def test_a_folder_in_the_place_of_the_symlink_is_left_alone(tmp_path: Path):

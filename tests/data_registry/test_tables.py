@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_registry import tables
+from data_registry import identity, tables
 from data_registry.tables import Column, Component, TableError, TableSchema, component, register
 
 SHAPES = TableSchema(
@@ -125,8 +125,26 @@ def test_a_null_inside_a_files_array_is_refused() -> None:
 def test_a_file_that_claims_too_many_rows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     encoded = SHAPES.encode(SHAPES.frame([_row(number=number) for number in range(5)]))
     monkeypatch.setattr(tables, "LARGEST_ROWS", 4)
-    with pytest.raises(TableError, match="x claims 5 rows, more than 4"):
+    with pytest.raises(TableError, match="x: claims 5 rows, more than 4"):
         SHAPES.decode(encoded, "x")
+
+
+def test_a_small_file_that_decodes_to_far_more_is_refused_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = SHAPES.frame([_row(scene="A" * 1000, number=number) for number in range(5000)])
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer, compression="zstd")  # one row group, its one text held once
+    assert len(buffer.getvalue()) < 100_000
+    assert SHAPES.decode(buffer.getvalue(), "x").equals(frame)
+    monkeypatch.setattr(tables, "LARGEST_TABLE", 1_000_000)
+    with pytest.raises(TableError, match=r"x: its first 1344 rows decode to .* bytes, more than 1000000"):
+        SHAPES.decode(buffer.getvalue(), "x")
+
+
+@given(rows)
+def test_the_content_digest_is_that_of_the_whole_document(content: list[dict[str, Any]]) -> None:
+    frame = SHAPES.frame(content)
+    whole = {"columns": frame.columns, "rows": [list(row) for row in frame.iter_rows()]}
+    assert SHAPES.content_digest(frame) == identity.digest(whole)
 
 
 @given(st.binary(max_size=100))

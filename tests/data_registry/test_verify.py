@@ -170,6 +170,49 @@ def test_no_release_is_its_own_error(tmp_path: Path):
         verify(tmp_path / "nowhere")
 
 
+def damaged_manifest(path: Path, harm: str) -> None:
+    content = path.read_bytes()
+    path.unlink()
+    if harm == "pipe":
+        os.mkfifo(path)
+    elif harm == "symlink":
+        (path.parent.parent / "elsewhere").write_bytes(content)
+        path.symlink_to(path.parent.parent / "elsewhere")
+    elif harm == "dangling symlink":
+        path.symlink_to("nowhere")
+    elif harm == "folder":
+        path.mkdir()
+    elif harm == "no JSON":
+        path.write_text("{")
+
+
+@pytest.mark.parametrize("harm", ["pipe", "symlink", "dangling symlink", "folder", "no JSON", "gone"])
+def test_a_release_with_an_unusable_manifest_does_not_verify(release: Path, harm: str):
+    damaged_manifest(release / "manifest.json", harm)
+    report = verify(release)
+    assert (report.digest, report.count) == (None, 1)
+    assert report.problems[0].where == "manifest.json"
+
+
+def test_a_symlink_that_leads_in_a_circle_is_no_release(tmp_path: Path):
+    (tmp_path / "circle").symlink_to("circle")
+    with pytest.raises(ReleaseMissingError):
+        verify(tmp_path / "circle")
+
+
+def test_names_that_cannot_be_paths_are_found(release: Path):
+    rewrite(
+        release,
+        "views",
+        pl.lit("../CAM").alias("sensor_id"),
+        pl.int_range(pl.len(), dtype=pl.Int32).alias("frame_offset"),
+    )
+    rewrite(release, "pairs", pl.concat_str(pl.lit("../"), "pair_id").alias("pair_id"))
+    found = what(verify(release))
+    assert "'../CAM' is no sensor's name" in found
+    assert "tables/pairs.parquet: '../streetset/" in found
+
+
 @pytest.mark.parametrize("keep", [0, 4, 100, -1])
 def test_a_truncated_table_is_found_even_when_resealed(release: Path, keep: int):
     path = release / "tables/pairs.parquet"
