@@ -83,6 +83,17 @@ def materialize(
     return Materialized(out, written, done - written)
 
 
+def require_pairs(release: Release, pairs: Collection[str]) -> None:
+    """Raise UnknownPairError for pairs that the release does not have, all of them at once."""
+    missing = sorted(set(pairs) - set(release.frame(COMPONENT, "pairs")["pair_id"].to_list()))
+    if missing:
+        more = f" and {len(missing) - 10} more" if len(missing) > 10 else ""
+        names = ", ".join(map(repr, missing[:10]))
+        raise UnknownPairError(
+            f"release {release.manifest.version} has no pair {names}{more}; its table pairs lists the ids"
+        )
+
+
 def picture_path(pair_id: str, sensor_id: str, frame_offset: int, kind: str = "") -> str:
     """Return where a view's picture lies below the folder of deltas or of edited pictures."""
     when = f"@{frame_offset}" if frame_offset else ""
@@ -135,13 +146,7 @@ def _wanted(release: Release, pairs: Collection[str] | None) -> list[dict[str, A
     """Return the rows of edited views with their keyframe ids, sorted by keyframe."""
     owners = release.frame(COMPONENT, "pairs").select("pair_id", "keyframe_id", "sample_token")
     if pairs is not None:
-        missing = sorted(set(pairs) - set(owners["pair_id"].to_list()))
-        if missing:
-            more = f" and {len(missing) - 10} more" if len(missing) > 10 else ""
-            raise UnknownPairError(
-                f"release {release.manifest.version} has no pair {', '.join(missing[:10])}{more}; its table pairs lists"
-                " the ids"
-            )
+        require_pairs(release, pairs)
         owners = owners.filter(pl.col("pair_id").is_in(sorted(pairs)))
     views = release.frame(COMPONENT, "views").filter("is_edited").join(owners, on="pair_id", how="inner")
     return views.sort("keyframe_id", "pair_id", "sensor_id", "frame_offset").to_dicts()
