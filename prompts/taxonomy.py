@@ -336,7 +336,7 @@ class StrictLoader(yaml.SafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         """Read one mapping; raises ConstructorError for a key that is no text or given twice."""
         seen: set[str] = set()
-        for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+        for key, _ in node.value:
             if key.tag != "tag:yaml.org,2002:str" or not isinstance(key, yaml.ScalarNode):
                 raise ConstructorError(None, None, "a key is not text: name a field, or quote it", key.start_mark)
             if key.value in seen:
