@@ -86,6 +86,7 @@ def materialize(
     return Materialized(out, written, done - written)
 
 
+<<<<<<< HEAD
 def _refuse_bad_names(rows: list[dict[str, Any]]) -> None:
     """Refuse ids that would not be paths below the folder of pictures: the release's tables are not ours."""
     for row in rows:
@@ -114,6 +115,17 @@ def _inside(out: Path, path: str) -> Path:
     if target.is_dir() and not target.is_symlink():
         raise MaterializeError(f"{target} is a folder where a picture goes: name another OUT, or move it away")
     return target
+=======
+def require_pairs(release: Release, pairs: Collection[str]) -> None:
+    """Raise UnknownPairError for pairs that the release does not have, all of them at once."""
+    missing = sorted(set(pairs) - set(release.frame(COMPONENT, "pairs")["pair_id"].to_list()))
+    if missing:
+        more = f" and {len(missing) - 10} more" if len(missing) > 10 else ""
+        names = ", ".join(map(repr, missing[:10]))
+        raise UnknownPairError(
+            f"release {release.manifest.version} has no pair {names}{more}; its table pairs lists the ids"
+        )
+>>>>>>> fixb
 
 
 def picture_path(pair_id: str, sensor_id: str, frame_offset: int, kind: str = "") -> str:
@@ -168,13 +180,7 @@ def _wanted(release: Release, pairs: Collection[str] | None) -> list[dict[str, A
     """Return the rows of edited views with their keyframe ids, sorted by keyframe."""
     owners = release.frame(COMPONENT, "pairs").select("pair_id", "keyframe_id", "sample_token")
     if pairs is not None:
-        missing = sorted(set(pairs) - set(owners["pair_id"].to_list()))
-        if missing:
-            more = f" and {len(missing) - 10} more" if len(missing) > 10 else ""
-            raise UnknownPairError(
-                f"release {release.manifest.version} has no pair {', '.join(missing[:10])}{more}; its table pairs lists"
-                " the ids"
-            )
+        require_pairs(release, pairs)
         owners = owners.filter(pl.col("pair_id").is_in(sorted(pairs)))
     views = release.frame(COMPONENT, "views").filter("is_edited").join(owners, on="pair_id", how="inner")
     return views.sort("keyframe_id", "pair_id", "sensor_id", "frame_offset").to_dicts()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from data_registry.materialize import materialize
+from data_registry.materialize import materialize, require_pairs
 from data_registry.release import Release, open_release
 from data_registry.verify import verify
 from flows.assembly import open_source
@@ -42,6 +42,7 @@ def verify_release(path: Path, deep: bool, as_json: bool) -> None:
 def materialize_release(path: Path, out: Path, options: BuildOptions, pairs: list[str] | None, as_json: bool) -> None:
     """Write a release's edited pictures, from its deltas and the logs that the settings name."""
     release = open_release(path)
+    require_pairs(release, pairs or ())  # before the embedded logs are written
     settings = options.resolve()
     _require_logs_of(release, settings)
     done = materialize(release, open_source(settings), out, pairs)

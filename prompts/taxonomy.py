@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from yaml.composer import ComposerError
 from yaml.constructor import ConstructorError
 
@@ -22,6 +22,8 @@ from data_registry import identity
 from data_registry.scene3d.shapes import SHAPES, SURFACES
 
 SHIPPED: Final = Path(__file__).parent / "taxonomy"
+LARGEST_FILE: Final = 100_000
+"""Bytes of a task file; the shipped ones have two thousand."""
 
 Family = Literal[
     "sudden_emergence",
@@ -79,18 +81,37 @@ class Range(_Strict):
         return self
 
 
+def _within(low: float, high: float, unit: str) -> AfterValidator:
+    """Let a number pass from low to high only: beyond, geometry overflows or nothing can fit."""
+
+    def check(value: float) -> float:
+        if not low <= value <= high:
+            raise ValueError(f"must lie in {low:g} to {high:g} {unit}, got {value:g}")
+        return value
+
+    return AfterValidator(check)
+
+
+def _spanning(low: float, high: float, unit: str) -> AfterValidator:
+    """Let a range pass from low to high only."""
+
+    def check(value: Range) -> Range:
+        if value.low < low or value.high > high:
+            raise ValueError(f"must lie in {low:g} to {high:g} {unit}, got {value.low:g} to {value.high:g}")
+        return value
+
+    return AfterValidator(check)
+
+
+Extent = Annotated[Range, _spanning(0.05, 30, "m")]
+
+
 class SizeRange(_Strict):
     """Extent of the hazard along its own axes, metres."""
 
-    length: Range
-    width: Range
-    height: Range
-
-    @model_validator(mode="after")
-    def _positive(self) -> SizeRange:
-        if min(self.length.low, self.width.low, self.height.low) <= 0:
-            raise ValueError("sizes must be positive")
-        return self
+    length: Extent
+    width: Extent
+    height: Extent
 
 
 class Appearance(_Strict):
@@ -110,9 +131,9 @@ class PlacementRule(_Strict):
     kind: Literal["standing", "surface", "mounted", "attached"]
     lane: Literal["ego", "left", "right", "kerb"]
     """Lane of the target, relative to the ego lane and its driving direction."""
-    gap_m: Range
-    """Gap from the front bumper along the lane to the nearest point of the region, metres."""
-    heading_deg: float = 0.0
+    gap_m: Annotated[Range, _spanning(0, 60, "m")]
+    """Gap from the front bumper along the lane to the nearest point of the region, metres; regions end at 60 m."""
+    heading_deg: Annotated[float, _within(-180, 180, "degrees")] = 0.0
     """Heading of the hazard relative to the lane, degrees, left positive."""
     behind_occluder: bool = False
     """Whether the hazard must come out from behind an annotated object."""
@@ -123,7 +144,7 @@ class RegionRule(_Strict):
 
     kind: Literal["occupied", "non_drivable", "conflict", "no_go"]
     rule: Literal["footprint", "footprint_swept", "conflict"]
-    speed: Annotated[float, Field(ge=0)] = 0.0
+    speed: Annotated[float, _within(0, 60, "m/s")] = 0.0
     """For footprint_swept: speed along the hazard's heading, m/s."""
     seconds: Annotated[float, Field(ge=0, le=3)] = 0.0
     """For footprint_swept: how long it moves."""
@@ -176,7 +197,7 @@ class TaskSpec(_Strict):
 
     schema_version: Literal[1]
     id: Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
-    version: Annotated[int, Field(ge=1)]
+    version: Annotated[int, Field(ge=1, lt=2**53)]
     """Raised by hand when the task changes in meaning; part of every identity."""
     family: Family
     title: str
@@ -190,7 +211,7 @@ class TaskSpec(_Strict):
     appearances: Annotated[tuple[Appearance, ...], Field(min_length=1)]
     placement: PlacementRule
     region: RegionRule
-    required_clearance_m: Annotated[float, Field(gt=0)]
+    required_clearance_m: Annotated[float, Field(gt=0), _within(0, 10, "m")]
     acceptable_strategies: Annotated[tuple[Strategy, ...], Field(min_length=1)]
     least_cautious_acceptable: Strategy
     words: Words
@@ -278,16 +299,33 @@ def choose(tasks: tuple[TaskSpec, ...], wanted: tuple[str, ...]) -> tuple[TaskSp
 
 
 def _read(path: Path) -> TaskSpec:
-    try:
-        content = yaml.load(path.read_text(encoding="utf-8"), StrictLoader)
-    except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:
-        raise ValueError(f"not YAML: {' '.join(str(error).split())}") from error
+    content = parse_yaml(read_bounded(path, LARGEST_FILE))
     # strict JSON mode: "3" is no number and 1 no truth value, but a list may stand for a tuple
     return TaskSpec.model_validate_json(json.dumps(content, default=str), strict=True)
 
 
+def read_bounded(path: Path, largest: int) -> bytes:
+    """Return a file's bytes; raises ValueError when it is no file or has more than `largest` bytes, else OSError."""
+    if not path.is_file():
+        raise ValueError("is not a file")
+    with path.open("rb") as file:
+        content = file.read(largest + 1)
+    if len(content) > largest:
+        raise ValueError(f"is larger than {largest:,} bytes: nothing that is written by hand gets so large")
+    return content
+
+
+def parse_yaml(content: str | bytes) -> Any:
+    """Read strict YAML, bytes as UTF-8; raises ValueError, whatever the reader itself raises."""
+    try:
+        text = content.decode("utf-8") if isinstance(content, bytes) else content
+        return yaml.load(text, StrictLoader)
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, RecursionError) as error:
+        raise ValueError(f"not YAML: {' '.join(str(error).split())}") from error
+
+
 class StrictLoader(yaml.SafeLoader):
-    """Safe YAML that refuses a key given twice, and aliases, which can unfold without bound."""
+    """Safe YAML that refuses keys that are no text or given twice, and aliases, which can unfold without bound."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         """Read one node; raises ComposerError for an alias."""
@@ -296,9 +334,11 @@ class StrictLoader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Read one mapping; raises ConstructorError for a key given twice."""
+        """Read one mapping; raises ConstructorError for a key that is no text or given twice."""
         seen: set[str] = set()
         for key, _ in node.value:
+            if key.tag != "tag:yaml.org,2002:str" or not isinstance(key, yaml.ScalarNode):
+                raise ConstructorError(None, None, "a key is not text: name a field, or quote it", key.start_mark)
             if key.value in seen:
                 raise ConstructorError(None, None, f"{key.value} is given twice", key.start_mark)
             seen.add(key.value)

@@ -20,6 +20,8 @@ from tasks.stage import Stage, StageResults
 _CANDIDATE: Final = re.compile(r"@[0-9a-f]{12}\Z")
 SHOWN: Final = 10
 """Items that an error names before it only counts."""
+_LONGEST: Final = 300
+"""Characters of an item's last error that an error shows."""
 
 
 class PublicationError(ReleaseError):
@@ -71,12 +73,19 @@ def refuse_incomplete(publication: Publication, allow_incomplete: bool) -> None:
     """Raise IncompleteError when items have no result, unless a pre-release was allowed to lack them."""
     if publication.complete or (allow_incomplete and is_pre_release(publication.version)):
         return
-    open_items = [f"{results.stage}: {item.id}" for results in publication.results for item in results.unsettled]
+    open_items = [
+        f"{results.stage}: {item.id}{_why(item.error)}" for results in publication.results for item in results.unsettled
+    ]
     raise IncompleteError(
         f"{len(open_items)} items have no result yet, so {publication.version} would be incomplete:"
-        f" {_some(open_items)}. Run the build again to finish them, or publish a pre-release version with"
-        " --allow-incomplete"
+        f" {_some(open_items)}. Mend what the errors say, if there are any, and run the build again, or publish a"
+        " pre-release version with --allow-incomplete"
     )
+
+
+def _why(error: str | None) -> str:
+    """Return an item's last error in brackets, on one line and bounded."""
+    return f" ({' '.join(error.split())[:_LONGEST]})" if error else ""
 
 
 def funnel(publication: Publication) -> dict[str, dict[str, int]]:

@@ -7,20 +7,21 @@ key. A role with several back ends is a union of their settings, told apart by `
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, cast, get_args
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from data_registry.manifest import check_name, check_version
 from data_registry.sources.source import Choice
 from models.backend import IdentitySettings
 from models.editors.compositor import CompositorSettings
 from models.localizers.ground_plane import GroundPlaneSettings
 from models.reviewers import RuleReviewerSettings
 from models.screeners import RuleScreenerSettings
-from prompts.taxonomy import StrictLoader
+from prompts.taxonomy import parse_yaml, read_bounded
 from tasks.decide import DecideSettings
 from tasks.measure import MeasureSettings
 
@@ -29,10 +30,21 @@ _SHOWN: Final = 10
 """Problems that an error spells out; the rest is a count."""
 _LONGEST: Final = 500
 """Characters of a problem that an error shows."""
+_LARGEST_FILE: Final = 1_000_000
+"""Bytes of a settings file."""
 
 
 class SettingsError(ValueError):
     """Settings are wrong; the message lists every problem with its path."""
+
+
+def _filled(name: str) -> str:
+    if not name:
+        raise ValueError("empty name")
+    return name
+
+
+Name = Annotated[str, AfterValidator(_filled)]
 
 
 class _Strict(BaseModel):
@@ -48,11 +60,11 @@ class SourceSettings(_Strict):
     version: str | None = None
     """Version folder below the root, e.g. `v1.0-trainval`."""
     keyframes: Choice = "middle"
-    tokens: tuple[str, ...] = ()
+    tokens: tuple[Name, ...] = ()
     """Sample tokens; when given they replace `keyframes`."""
-    scenes: tuple[str, ...] = ()
+    scenes: tuple[Name, ...] = ()
     """Scene names; empty: all."""
-    limit: Annotated[int, Field(ge=1)] | None = None
+    limit: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
     """At most this many keyframes."""
     history: Annotated[int, Field(ge=0, le=40)] = 4
     """Earlier keyframes whose pictures belong to a pair."""
@@ -71,8 +83,8 @@ class SourceSettings(_Strict):
 class ReleaseSettings(_Strict):
     """What is published."""
 
-    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")] = "exceptiondrive"
-    version: str = "0.0.0-dev"
+    name: Annotated[str, AfterValidator(check_name)] = "exceptiondrive"
+    version: Annotated[str, AfterValidator(check_version)] = "0.0.0-dev"
     allow_incomplete: bool = False
     """Publish although items are unsettled; only for pre-release versions."""
 
@@ -114,7 +126,7 @@ class Settings(_Strict):
 
     schema_version: Literal[1] = 1
     source: SourceSettings = SourceSettings()
-    tasks: tuple[str, ...] = ()
+    tasks: tuple[Name, ...] = ()
     """Task ids; empty: the whole taxonomy."""
     taxonomy: Path | None = None
     """Folder of task files; the shipped taxonomy when absent."""
@@ -158,7 +170,7 @@ def load_settings(name_or_file: str, overrides: Sequence[str] = ()) -> Settings:
     """
     path = _find(name_or_file)
     try:
-        content = _yaml(path.read_text(encoding="utf-8")) or {}
+        content = parse_yaml(read_bounded(path, _LARGEST_FILE)) or {}
     except (OSError, ValueError) as error:
         raise SettingsError(f"cannot read settings {path}: {' '.join(str(error).split())}") from error
     if not isinstance(content, dict):
@@ -174,6 +186,7 @@ def parse_settings(content: dict[str, Any], name: str) -> Settings:
 
 def _checked(content: dict[str, Any], name: str, problems: list[str]) -> Settings:
     """Return the settings unless there are problems, those given or others."""
+    problems = [*problems, *_unprintable(content, "")]
     try:
         settings = Settings.model_validate(content)
         if not problems:
@@ -191,12 +204,16 @@ def _checked(content: dict[str, Any], name: str, problems: list[str]) -> Setting
     )
 
 
-def _yaml(text: str) -> Any:
-    """Read YAML that names no field twice; raises ValueError, whatever the reader itself raises."""
-    try:
-        return yaml.load(text, StrictLoader)
-    except (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, RecursionError) as error:
-        raise ValueError(f"not YAML: {' '.join(str(error).split())}") from error
+def _unprintable(value: Any, where: str) -> Iterator[str]:
+    """Yield a problem for every text with characters that no path, name or URL can have."""
+    if isinstance(value, dict):
+        for key, inner in cast("dict[Any, Any]", value).items():
+            yield from _unprintable(inner, f"{where}.{key}" if where else str(key))
+    elif isinstance(value, list | tuple):
+        for index, inner in enumerate(cast("Sequence[Any]", value)):
+            yield from _unprintable(inner, f"{where}.{index}")
+    elif isinstance(value, str) and any(unicodedata.category(character) in {"Cc", "Cs"} for character in value):
+        yield f"{where}: must not have control characters, NUL or bytes that are not UTF-8, got {value!r}"
 
 
 def _find(name_or_file: str) -> Path:
@@ -218,7 +235,7 @@ def _override(content: dict[str, Any], override: str) -> str | None:
     if not equals or not all(keys):
         return f"--set takes key.path=value, got {override!r}"
     try:
-        value = _yaml(text)
+        value = parse_yaml(text)
     except ValueError as error:
         return f"--set {path}: not a YAML value: {text!r} ({error})"
     node = content

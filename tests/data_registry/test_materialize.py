@@ -53,7 +53,7 @@ def test_only_the_wanted_pairs_are_made(release: Release, tmp_path: Path):
 
 
 def test_unknown_pairs_are_named_together(release: Release, tmp_path: Path):
-    with pytest.raises(UnknownPairError, match="has no pair a/b/c/d, e/f/g/h; its table pairs lists the ids"):
+    with pytest.raises(UnknownPairError, match="has no pair 'a/b/c/d', 'e/f/g/h'; its table pairs lists the ids"):
         materialize(release, Logs(), tmp_path, pairs=["e/f/g/h", "a/b/c/d"])
 
 

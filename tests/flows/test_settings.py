@@ -34,7 +34,16 @@ def test_shipped_settings_load_with_nothing_but_the_logs_place(name: str) -> Non
         ("source.kind=kitti", "source.kind: Input should be 'streetset' or 'nuscenes'"),
         ("source.kind=nuscenes", "source: nuscenes needs root and version"),
         ("source.root=/x", "source: root and version go together"),
-        ("release.name=Big Name", "release.name: String should match pattern"),
+        ("release.name=Big Name", "release.name: release name 'Big Name' is not possible"),
+        ("release.version=''", "release.version: release version '' is not possible: use a semantic version"),
+        ("release.version=../x", "release.version: release version '../x' is not possible"),
+        ("release.version='1.0'", "release.version: release version '1.0' is not possible"),
+        (f"source.limit={10**30}", "source.limit: Input should be less than or equal to 10000000"),
+        ("tasks=['']", "tasks.0: empty name"),
+        ("source.scenes=[a, '']", "source.scenes.1: empty name"),
+        (r'store.path="st\udcff"', r"store.path: must not have control characters, NUL or bytes that are not UTF-8"),
+        (r'releases="a\0b"', r"releases: must not have control characters, NUL or bytes that are not UTF-8"),
+        (r'tasks=["a\nb"]', r"tasks.0: must not have control characters"),
         ("store.ledger=sqlite:///x", "store: ledger and blobs go together"),
         ("run.mode=fast", "run.mode: Input should be 'in_process' or 'workers'"),
         ("run.attempts=0", "run.attempts: Input should be greater than or equal to 1"),
@@ -80,8 +89,10 @@ def test_all_problems_come_at_once_and_bounded(tmp_path: Path) -> None:
         (b"a: [", "cannot read settings"),
         (b"\xff\xfe\x00", "cannot read settings"),
         (b"a: 1\x00", "cannot read settings"),
-        (b"1: 2", "settings"),
-        (b"? [a, b]\n: 1", "settings"),
+        (b"1: 2", "a key is not text"),
+        (b"? [a, b]\n: 1", "a key is not text"),
+        (b"2024-01-01: x", "a key is not text"),
+        (b"[" * 1_000_001, "is larger than 1,000,000 bytes"),
         (b"d: 2026-99-99", "settings"),
         (b"&a [*a]", "settings"),
         (b"source: &a {kind: *a}", "settings"),
@@ -132,6 +143,19 @@ def test_later_overrides_win_and_values_are_yaml() -> None:
     assert (loaded.run.attempts, loaded.tasks, loaded.run.mode) == (5, ("a", "b"), "workers")
     root = load_settings("sample", ["source.root=/data/a=b", "source.version=v1.0-mini"]).source.root
     assert root == Path("/data/a=b")
+
+
+def _numbers(schema: Any) -> list[dict[str, Any]]:
+    """Return every whole number that a JSON schema describes."""
+    inner = schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
+    own = [schema] if isinstance(schema, dict) and schema.get("type") == "integer" else []
+    return own + [number for part in inner for number in _numbers(part)]
+
+
+def test_every_whole_number_is_bounded() -> None:
+    numbers = _numbers(Settings.model_json_schema())
+    assert len(numbers) > 5
+    assert all({"maximum", "exclusiveMaximum", "const"} & number.keys() for number in numbers)
 
 
 _SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.dates()

@@ -201,7 +201,7 @@ def _with_placement(task: TaskSpec, **changes: Any) -> TaskSpec:
 
 
 def test_beyond_the_reach_of_regions_there_is_no_placement() -> None:
-    found = screen(_with_placement(HOLE, gap_m={"low": 58.0, "high": 62.0}))
+    found = screen(_with_placement(HOLE, gap_m={"low": 58.0, "high": 60.0}))
     assert (found.suitable, found.reason_code) == (False, "no_placement")
     assert found.placement is None
     assert found.expected_region is None

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from prompts.taxonomy import (
     CAUTION,
     FACTS,
+    LARGEST_FILE,
     SHIPPED,
     TaskFileError,
     TaskSpec,
@@ -140,4 +141,19 @@ def test_any_bytes_raise_nothing_but_a_task_file_error(
 def test_endless_nesting_is_a_task_file_error(tmp_path: Path) -> None:
     _put(tmp_path, "[" * 1500)
     with pytest.raises(TaskFileError, match=r"large_vehicle_blocking_lane.yaml: not YAML: maximum recursion"):
+        load_taxonomy(tmp_path)
+
+
+def test_a_file_that_is_too_large_is_refused_unread_and_the_largest_is_read(tmp_path: Path) -> None:
+    text = GOOD.read_text(encoding="utf-8")
+    _put(tmp_path, text + "#" * (LARGEST_FILE - len(text.encode())))
+    assert len(load_taxonomy(tmp_path)) == 1
+    _put(tmp_path, "[" * (LARGEST_FILE + 1))
+    with pytest.raises(TaskFileError, match=r"large_vehicle_blocking_lane.yaml: is larger than 100,000 bytes"):
+        load_taxonomy(tmp_path)
+
+
+def test_a_folder_that_is_named_like_a_task_file_is_told(tmp_path: Path) -> None:
+    (tmp_path / "lane_blockage" / "x.yaml").mkdir(parents=True)
+    with pytest.raises(TaskFileError, match=r"lane_blockage/x.yaml: is not a file"):
         load_taxonomy(tmp_path)
