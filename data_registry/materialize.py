@@ -86,7 +86,6 @@ def materialize(
     return Materialized(out, written, done - written)
 
 
-<<<<<<< HEAD
 def _refuse_bad_names(rows: list[dict[str, Any]]) -> None:
     """Refuse ids that would not be paths below the folder of pictures: the release's tables are not ours."""
     for row in rows:
@@ -115,7 +114,8 @@ def _inside(out: Path, path: str) -> Path:
     if target.is_dir() and not target.is_symlink():
         raise MaterializeError(f"{target} is a folder where a picture goes: name another OUT, or move it away")
     return target
-=======
+
+
 def require_pairs(release: Release, pairs: Collection[str]) -> None:
     """Raise UnknownPairError for pairs that the release does not have, all of them at once."""
     missing = sorted(set(pairs) - set(release.frame(COMPONENT, "pairs")["pair_id"].to_list()))
@@ -125,7 +125,6 @@ def require_pairs(release: Release, pairs: Collection[str]) -> None:
         raise UnknownPairError(
             f"release {release.manifest.version} has no pair {names}{more}; its table pairs lists the ids"
         )
->>>>>>> fixb
 
 
 def picture_path(pair_id: str, sensor_id: str, frame_offset: int, kind: str = "") -> str:
