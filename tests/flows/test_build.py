@@ -132,3 +132,14 @@ def test_a_store_that_lost_a_blob_is_repaired(made: dict[str, Any], place: Place
     repaired = other.run("store", "repair", "--store", str(other.store))
     assert "1 missing or corrupt; forgot 1 result" in repaired.stdout
     assert other.build()["digest"] == made["digest"]
+
+
+def test_a_shared_postgresql_ledger_gives_the_same_release(
+    made: dict[str, Any], place: Place, tmp_path: Path, postgres_database: str
+) -> None:
+    other = Place(tmp_path, place.logs, place.server)
+    shared = (f"store.ledger={postgres_database}", f"store.blobs={tmp_path / 'blobs'}")
+    done = other.run(*other.settings(*shared), "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["digest"] == made["digest"]
+    assert not (other.store / "ledger.sqlite").exists()
