@@ -3,10 +3,11 @@
 import json
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from prefect.client.orchestration import get_client
-from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterFlowRunId, FlowRunFilter, FlowRunFilterName
+from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterFlowRunId
 
 from flows.artifacts import MAX_BYTES
 from flows.server import PrefectServer
@@ -41,16 +42,11 @@ def test_counts_add_up_at_every_stage(made: dict[str, Any]) -> None:
     assert rows["release"]["total"] == rows["screen"]["total"]
 
 
-def test_the_flow_run_shows_its_artifacts_within_their_size(made: dict[str, Any]) -> None:
+def test_the_flow_run_shows_its_artifacts_within_their_size(place: Place, made: dict[str, Any]) -> None:
     with get_client(sync_client=True) as client:
-        runs = client.read_flow_runs(flow_run_filter=FlowRunFilter(name=FlowRunFilterName(any_=["build-sample"])))
-        found = {
-            artifact.key: artifact
-            for run in runs
-            for artifact in client.read_artifacts(
-                artifact_filter=ArtifactFilter(flow_run_id=ArtifactFilterFlowRunId(any_=[run.id]))
-            )
-        }
+        run_id = json.loads((place.release / "lock.json").read_bytes())["made_by"]["run"]["flow_run"]
+        of_the_run = ArtifactFilter(flow_run_id=ArtifactFilterFlowRunId(any_=[UUID(run_id)]))
+        found = {artifact.key: artifact for artifact in client.read_artifacts(artifact_filter=of_the_run)}
     assert {"source", "funnel", "rejections", "contact-sheet-1", "release", "index"} <= set(found)
     assert all(len(str(artifact.data).encode()) <= MAX_BYTES for artifact in found.values())
     assert "data:image/jpeg;base64," in str(found["contact-sheet-1"].data)
