@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import data_registry.components.hazards  # noqa: F401 - registers the tables that verify asks for
-from data_registry.verify import verify
+from flows.inspecting import verify  # with the release's components registered
 from flows.server import PrefectServer
 from tests.flows.builds import Place
 
