@@ -56,7 +56,7 @@ def test_what_is_broken_is_named_and_the_answer_is_no(tmp_path: Path) -> None:
     (tmp_path / "mine" / "ledger.sqlite").write_bytes(b"no database" * 100)
     with pytest.raises(NoError, match="broken: store") as caught:
         examine(str(tmp_path / "mine"), False)
-    assert "does not answer" in " ".join(caught.value.text.split())
+    assert "is damaged or not ours" in " ".join(caught.value.text.split())
     assert "checks" in caught.value.document
 
 
