@@ -260,7 +260,7 @@ def test_a_quad_is_the_smallest_rectangle_whatever_vertex_comes_first(points, tu
     assert around.buffer(1e-6).contains(hull)
     assert around.area <= _smallest_area(np.array(ring)) * (1 + 1e-9) + 1e-9
     first = min((round(x, 6), round(y, 6)) for x, y in quad.tolist())
-    assert tuple(np.round(quad[0], 6)) == first
+    assert tuple(round(value, 6) for value in quad[0].tolist()) == first
     for other in (ring[turn:] + ring[:turn], ring[::-1]):
         assert shapely.Polygon(convex_quad(shapely.Polygon(other))).area == pytest.approx(around.area)
 
