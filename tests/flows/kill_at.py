@@ -61,6 +61,7 @@ def _around_rename(part: str, countdown: _Countdown, when: Callable[..., None]) 
 
 def arm(point: str, countdown: _Countdown) -> None:
     """Put the countdown at a fault point."""
+    from data_registry.blobs import Blobs
     from data_registry.ledger import Ledger
 
     match point:
@@ -68,12 +69,16 @@ def arm(point: str, countdown: _Countdown) -> None:
             _before(Ledger, "commit", countdown)
         case "after-row":  # the row is there, Prefect does not know
             _after(Ledger, "commit", countdown)
+        case "after-blob":
+            _after(Blobs, "put", countdown)
         case "before-publish-rename":
             _around_rename("/releases/", countdown, _before)
         case "after-publish-rename":
             _around_rename("/releases/", countdown, _after)
         case "before-index-rename":
             _around_rename("/index/", countdown, _before)
+        case "after-index-rename":
+            _around_rename("/index/", countdown, _after)
         case _:
             raise SystemExit(f"no fault point {point}")
 

@@ -38,11 +38,14 @@ def _goes_on(place: Place, reference: str) -> None:
 @pytest.mark.parametrize(
     ("point", "count"),
     [
+        ("before-row", 1),
         ("before-row", 5),
         ("after-row", 4),
+        ("after-blob", 2),
         ("before-publish-rename", 1),
         ("after-publish-rename", 1),
         ("before-index-rename", 1),
+        ("after-index-rename", 1),
     ],
 )
 def test_a_build_killed_at_a_fault_point_goes_on(place: Place, reference: str, point: str, count: int) -> None:
@@ -50,7 +53,7 @@ def test_a_build_killed_at_a_fault_point_goes_on(place: Place, reference: str, p
     _goes_on(place, reference)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_build_killed_at_a_random_time_goes_on(place: Place, reference: str, seed: int) -> None:
     process = place.start(*place.settings())
     time.sleep(random.Random(seed).uniform(1.5, 8.0))
