@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -141,7 +142,7 @@ def place(tmp_path: Path, street_root: Path, prefect_server: PrefectServer) -> P
 def _leased(place: Place) -> bool:
     try:
         return bool(place.rows("SELECT * FROM leases WHERE stage = 'edit'"))
-    except Exception:  # noqa: BLE001 - there is no ledger yet
+    except sqlite3.OperationalError:  # there is no ledger yet
         return False
 
 
