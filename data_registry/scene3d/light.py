@@ -1,4 +1,4 @@
-"""Sun and sky, Lambert shading, and the sRGB curve.
+"""Sun, sky and lamps, fog and wet ground, Lambert shading, and the sRGB curve.
 
 Linear values are reflectance times light; 1.0 is the brightest value that a picture shows. There is no tone curve: the
 scene's light is chosen so that a white wall in the sun just fits.
@@ -22,18 +22,54 @@ SKY_SHARE_SLOPE: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Lamp:
+    """A small source of light: street lamp, headlamp, signal.
+
+    Attributes:
+        position: (3,) metres, the frame of the rendered meshes.
+        colour: (3,) linear RGB that a white face square to it sends on at 1 m; it falls with distance squared.
+        direction: (3,) unit vector of its beam; None when it shines all around.
+        spread: half angle of the beam, radians; beyond it the light fades within a third of it.
+    """
+
+    position: Array
+    colour: Array
+    direction: Array | None = None
+    spread: float = 0.6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Air:
+    """What lies between camera and things, and how wet it has left the ground.
+
+    Attributes:
+        colour: (3,) linear RGB that distant things fade to.
+        sight_m: distance at which 63 % of a thing's light is lost.
+        wetness: 0 dry to 1 wet: level ground darkens, shines and mirrors.
+    """
+
+    colour: Array
+    sight_m: float = 3000.0
+    wetness: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Light:
-    """One distant sun and an ambient sky.
+    """One distant sun, an ambient sky, lamps and the air.
 
     Attributes:
         direction: (3,) unit vector from the scene towards the sun, ego frame.
         sun: (3,) linear RGB that a white face square to the sun sends on.
         ambient: (3,) linear RGB that a white face looking up gets from the sky.
+        lamps: small sources; they cast no shadows.
+        air: haze and wetness; None for clear air on dry ground.
     """
 
     direction: Array
     sun: Array
     ambient: Array
+    lamps: tuple[Lamp, ...] = ()
+    air: Air | None = None
 
     def __post_init__(self) -> None:
         """Refuse directions that are not unit vectors and colours that are not (3,)."""
