@@ -169,7 +169,7 @@ def _highlight(normal: Triple, eye: Triple, to: Triple, look: Look) -> float:
     if half <= 0.0 or look.sharpness * (1.0 - half) > 7.0:
         return 0.0
     seen = (eye[0] * x + eye[1] * y + eye[2] * z) / length
-    lobe = np.exp(look.sharpness * np.log(half)) * (look.sharpness + 2.0)
+    lobe = np.exp(look.sharpness * (half - 1.0)) * (look.sharpness + 2.0)  # Blinn-Phong's power, for half near 1
     return _mirrored(look, seen) * lobe / (8.0 * max(look.facing, _dot(normal, to), 0.05))
 
 
