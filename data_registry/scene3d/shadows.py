@@ -34,6 +34,8 @@ FINE_AHEAD_M: Final = 22.0
 COARSE_AHEAD_M: Final = 100.0
 """How far ahead of the camera their middles lie."""
 RELIEF_M: Final = 0.015
+CREASE_TEXELS: Final = 2.5
+"""What lies fewer texels than this nearer to the sun than a place does not shade it: the other side of a crease."""
 
 FEET_TEXELS: Final = 700
 FEET_TEXEL_M: Final = 0.1
@@ -260,13 +262,14 @@ def sun_share(maps: Single, axes: Axes, origins: tuple[Pair, Pair], point: Tripl
     rise = max(normal[0] * toward[0] + normal[1] * toward[1] + normal[2] * toward[2], 1e-3)
     along_u = -(normal[0] * axes[0][0] + normal[1] * axes[0][1] + normal[2] * axes[0][2]) / rise * texel
     along_v = -(normal[0] * axes[1][0] + normal[1] * axes[1][1] + normal[2] * axes[1][2]) / rise * texel
-    height = toward[0] * point[0] + toward[1] * point[1] + toward[2] * point[2] + RELIEF_M / rise
-    return _lit_share(maps, level, (u, v), (height, along_u, along_v))
+    height = toward[0] * point[0] + toward[1] * point[1] + toward[2] * point[2]
+    plane = (height + RELIEF_M / rise, along_u, along_v)
+    return _lit_share(maps, level, (u, v), plane, height + CREASE_TEXELS * texel)
 
 
 @compiled
-def _lit_share(maps: Single, level: int, place: Pair, plane: Triple) -> float:
-    """Return the share of 3 x 3 texels, weighted by a smooth bump, where nothing is higher than the face's plane."""
+def _lit_share(maps: Single, level: int, place: Pair, plane: Triple, least: float) -> float:
+    """Return the share of 3 x 3 texels, weighted by a smooth bump, with nothing above the face's plane and `least`."""
     u, v = place
     height, along_u, along_v = plane
     column, row = int(u + 0.5), int(v + 0.5)
@@ -277,9 +280,9 @@ def _lit_share(maps: Single, level: int, place: Pair, plane: Triple) -> float:
         weight = 0.75 - down * down if step == 0 else (0.5 + step * down) ** 2 * 0.5
         expected = height + along_v * (step - down) - along_u * across
         line = row + step
-        part = left * (maps[level, line, column - 1] <= expected - along_u)
-        part += middle * (maps[level, line, column] <= expected)
-        part += right * (maps[level, line, column + 1] <= expected + along_u)
+        part = left * (maps[level, line, column - 1] <= max(expected - along_u, least))
+        part += middle * (maps[level, line, column] <= max(expected, least))
+        part += right * (maps[level, line, column + 1] <= max(expected + along_u, least))
         lit += weight * part
     return lit
 
