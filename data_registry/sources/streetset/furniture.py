@@ -7,8 +7,10 @@ from typing import Final
 import numpy as np
 
 from data_registry.geometry import Array, Transform
+from data_registry.scene3d.light import Lamp
 from data_registry.scene3d.mesh import Mesh, joined
 from data_registry.scene3d.solids import box, ellipsoid, tube
+from data_registry.sources.streetset.axes import Axis, Reach
 from data_registry.sources.streetset.layout import PAVEMENT_Z, STREET_END
 from data_registry.sources.streetset.noise import raw_bytes
 
@@ -80,3 +82,71 @@ def furniture() -> list[tuple[Mesh, Mesh]]:
             post = lamp_post(side).placed(Transform(np.eye(3), np.array([s + along, t, PAVEMENT_Z])))
             placed.append((post, post))
     return placed
+
+
+def street_lamp(height: float = 6.5, arm: float = 1.5, lit: bool = False) -> tuple[Mesh, Lamp]:
+    """Return a lamp post whose arm reaches along +y, and its light; both in the post's frame (`lamp_at` places it)."""
+    raise NotImplementedError
+
+
+def lamp_at(lamp: Lamp, pose: Transform) -> Lamp:
+    """Return a lamp moved from a thing's frame to the pose's parent frame."""
+    raise NotImplementedError
+
+
+def signal(state: str = "red", arm: float = 0.0) -> Mesh:
+    """Return a signal post of 3.3 m with a head that looks to -x (traffic comes along +x); state red, amber, green, off.
+
+    arm > 0: a mast with a second head above the road, `arm` metres along +y, 5.5 m up.
+    """
+    raise NotImplementedError
+
+
+def sign(kind: str = "no_entry", height: float = 2.2) -> Mesh:
+    """Return a traffic sign on a post that looks to -x; kind: no_entry, warning, give_way, crossing, stop, speed."""
+    raise NotImplementedError
+
+
+def roadside_camera(height: float = 6.0) -> Mesh:
+    """Return a pole with a camera unit that looks to -x: the V2X scene's roadside sensor, its lens at (0.35, 0, height)."""
+    raise NotImplementedError
+
+
+def bollard() -> Mesh:
+    """Return a steel bollard of 0.95 m."""
+    raise NotImplementedError
+
+
+def litter_bin() -> Mesh:
+    """Return a litter bin."""
+    raise NotImplementedError
+
+
+def bench() -> Mesh:
+    """Return a bench 1.6 m along x; its back is on its +y side, so one sits looking to -y."""
+    raise NotImplementedError
+
+
+def power_pole(height: float = 8.5) -> Mesh:
+    """Return a wooden pole with a cross-arm along y."""
+    raise NotImplementedError
+
+
+def wires(poles: list[Transform], height: float = 8.5) -> Mesh:
+    """Return sagging wires between power poles that stand at the given poses."""
+    raise NotImplementedError
+
+
+def billboard(width: float = 4.0, seed: int = 0) -> Mesh:
+    """Return a billboard on two posts that looks to -x."""
+    raise NotImplementedError
+
+
+def guard_rail(axis: Axis, offset: float, reach: Reach) -> Mesh:
+    """Return a steel guard rail with posts every 2 m, in the scene's frame."""
+    raise NotImplementedError
+
+
+def fence(axis: Axis, offset: float, reach: Reach, kind: str = "iron") -> Mesh:
+    """Return a fence; kind: iron (railings, 1.1 m), wood (planks, 1.4 m), works (construction fence, 2 m), wall (0.9 m)."""
+    raise NotImplementedError
