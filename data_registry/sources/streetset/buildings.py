@@ -205,7 +205,9 @@ def _shell(house: House, low: float = -FOOTING_M) -> Mesh:
 def _flat_roof(house: House) -> Mesh:
     """Return a cornice that stands out 0.3 m, a parapet and the roof behind it."""
     w, d, h = house.width, house.depth, house.height
-    rim = np.concatenate([blocks((0.0, -0.30, h - 0.25), (w, 0.0, h)), blocks((0.0, -0.12, h - 0.5), (w, 0.0, h - 0.25))])
+    rim = np.concatenate(
+        [blocks((0.0, -0.30, h - 0.25), (w, 0.0, h)), blocks((0.0, -0.12, h - 0.5), (w, 0.0, h - 0.25))]
+    )
     parapet = blocks((0.0, -0.05, h), (w, 0.25, h + 0.5))
     return joined(
         [
@@ -222,7 +224,9 @@ def _gable_roof(house: House, colour: Colour, rise: float, eaves: float = 0.35) 
     low = h - rise * eaves / (d / 2)
     front = np.array([[(0, -eaves, low), (w, -eaves, low), (w, d / 2, h + rise), (0, d / 2, h + rise)]], dtype=float)
     back = front * (1, -1, 1) + (0, d, 0)
-    gables = np.array([[(x, 0, h), (x, d, h), (x, d / 2, h + rise), (x, d / 2, h + rise)] for x in (0.0, w)], dtype=float)
+    gables = np.array(
+        [[(x, 0, h), (x, d, h), (x, d / 2, h + rise), (x, d / 2, h + rise)] for x in (0.0, w)], dtype=float
+    )
     gutter = blocks((0.0, -eaves - 0.1, low - 0.12), (w, -eaves + 0.02, low))
     top = h + rise
     chimney = blocks((0.7 * w, d / 2 - 0.5, top - 0.8), (0.7 * w + 0.6, d / 2 + 0.1, top + 0.9))
@@ -323,8 +327,10 @@ def _awning(width: float, colour: Colour) -> Mesh:
     edges = np.linspace(0.4, width - 0.4, max(3, int((width - 0.8) / 0.6)) + 1)
     x0, x1 = edges[:-1], edges[1:]
     top = np.stack(
-        [np.column_stack([x, np.full(len(x), y), np.full(len(x), z)]) for x, y, z in
-         ((x0, -0.1, 2.95), (x1, -0.1, 2.95), (x1, -0.9, 2.45), (x0, -0.9, 2.45))],
+        [
+            np.column_stack([x, np.full(len(x), y), np.full(len(x), z)])
+            for x, y, z in ((x0, -0.1, 2.95), (x1, -0.1, 2.95), (x1, -0.9, 2.45), (x0, -0.9, 2.45))
+        ],
         axis=1,
     )
     flap = spanned((x0, -0.9, 2.25), (x1, -0.9, 2.45))
@@ -425,9 +431,7 @@ def row(axis: Axis, offset: float, reach: Reach, style: str = "town", seed: int 
     return joined(result)
 
 
-def _placed(
-    axis: Axis, offset: float, reach: Reach, dice: Dice, kind: Style, lit: float
-) -> tuple[House, Transform]:
+def _placed(axis: Axis, offset: float, reach: Reach, dice: Dice, kind: Style, lit: float) -> tuple[House, Transform]:
     """Measure one house and stand it there: straight between its ends, pushed back where the axis bends towards it."""
     ends = reach if offset > 0 else (reach[1], reach[0])
     start, end = axis.at(list(ends), offset)
@@ -483,7 +487,10 @@ def _hills(centre: tuple[float, float, float], radius: float, dice: Dice) -> Mes
     count = 96
     turn = np.arange(count) * (2 * np.pi / count)
     rise = sum(
-        (wave * np.sin(turn * k + 6.28 * dice.values[1500 + k]) for k, wave in ((2, 8.0), (5, 5.0), (11, 2.5), (23, 1.0))),
+        (
+            wave * np.sin(turn * k + 6.28 * dice.values[1500 + k])
+            for k, wave in ((2, 8.0), (5, 5.0), (11, 2.5), (23, 1.0))
+        ),
         start=np.full(count, 26.0),
     )
     circle = np.column_stack([np.cos(turn), np.sin(turn), np.zeros(count)])

@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-import numpy as np
-
 from data_registry.scene3d.light import Lamp, Light
 from data_registry.sources.streetset.sky import Sky
 

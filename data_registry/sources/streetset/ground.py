@@ -51,7 +51,9 @@ YELLOW: Final = Finish((0.60, 0.40, 0.06), Material.MARKING)
 IRON: Final = Finish((0.07, 0.068, 0.065), Material.METAL)
 
 
-def lattice(axis: Axis, stations: Array, edges: Sequence[tuple[float, float]], colours: Array, material: Material) -> Mesh:
+def lattice(
+    axis: Axis, stations: Array, edges: Sequence[tuple[float, float]], colours: Array, material: Material
+) -> Mesh:
     """Return a skin over stations (S,) and edges (K pairs of offset, lift).
 
     Args:
@@ -215,7 +217,11 @@ def give_way_teeth(axis: Axis, s: float, right: float, left: float, against: boo
 
 
 def _decal(
-    axis: Axis, place: tuple[float, float], outline: Sequence[tuple[float, float]], finish: Finish, lift: float = DECAL_M
+    axis: Axis,
+    place: tuple[float, float],
+    outline: Sequence[tuple[float, float]],
+    finish: Finish,
+    lift: float = DECAL_M,
 ) -> Mesh:
     """Return a convex outline, (along, across) metres about a (station, offset), painted on the road."""
     plan = np.array(outline) + place
@@ -225,7 +231,11 @@ def _decal(
 
 
 _SHAFT: Final = tuple(((x, -0.07), (x + 0.8, -0.07), (x + 0.8, 0.07), (x, 0.07)) for x in (0.0, 0.8, 1.6))
-_AHEAD: Final = (*_SHAFT, ((2.4, -0.07), (2.6, -0.07), (2.6, 0.07), (2.4, 0.07)), ((2.6, -0.28), (4.0, 0.0), (2.6, 0.28)))
+_AHEAD: Final = (
+    *_SHAFT,
+    ((2.4, -0.07), (2.6, -0.07), (2.6, 0.07), (2.4, 0.07)),
+    ((2.6, -0.28), (4.0, 0.0), (2.6, 0.28)),
+)
 _LEFT: Final = (
     *_SHAFT,
     ((2.2, -0.07), (2.4, 0.07), (3.0, 0.45), (3.0, 0.25)),
@@ -273,8 +283,12 @@ def manhole(axis: Axis, s: float, offset: float, radius: float = 0.32) -> Mesh:
 
 def gully(axis: Axis, s: float, offset: float) -> Mesh:
     """Return a drain grating 0.5 x 0.35 m, level with the road."""
-    frame = strip(axis, offset - 0.175, offset + 0.175, Finish((0.015, 0.015, 0.015), Material.MATTE), (s, s + 0.5), 0.006)
-    bars = [strip(axis, offset - 0.16, offset + 0.16, IRON, (s + x, s + x + 0.04), DECAL_M) for x in np.arange(6) * 0.09]
+    frame = strip(
+        axis, offset - 0.175, offset + 0.175, Finish((0.015, 0.015, 0.015), Material.MATTE), (s, s + 0.5), 0.006
+    )
+    bars = [
+        strip(axis, offset - 0.16, offset + 0.16, IRON, (s + x, s + x + 0.04), DECAL_M) for x in np.arange(6) * 0.09
+    ]
     return joined([frame, *bars])
 
 
@@ -330,5 +344,7 @@ def land(axes: tuple[Axis, ...], margin: float = 400.0, finish: Finish = GRASS, 
 def _spread(low: float, high: float, margin: float) -> Array:
     """Return coordinates: every 6 m from 30 m before low to 30 m after high, then ever wider out to the margin."""
     inside = np.linspace(low - 30, high + 30, int((high - low + 60) / 6) + 2)
-    steps = np.array([reach for reach in (10.0, 25.0, 50.0, 100.0, 200.0, 400.0) if reach < margin - 30] + [margin - 30])
+    steps = np.array(
+        [reach for reach in (10.0, 25.0, 50.0, 100.0, 200.0, 400.0) if reach < margin - 30] + [margin - 30]
+    )
     return np.concatenate([inside[0] - steps[::-1], inside, inside[-1] + steps])
