@@ -48,7 +48,7 @@ GRASS: Final = Finish((0.075, 0.115, 0.035), Material.GRASS)
 EARTH: Final = Finish((0.16, 0.12, 0.08), Material.GRASS)
 WHITE: Final = Finish((0.62, 0.62, 0.60), Material.MARKING)
 YELLOW: Final = Finish((0.60, 0.40, 0.06), Material.MARKING)
-IRON: Final = Finish((0.07, 0.068, 0.065), Material.METAL)
+IRON: Final = Finish((0.07, 0.068, 0.065), Material.PAVING)
 
 
 def lattice(

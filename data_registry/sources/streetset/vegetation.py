@@ -44,15 +44,15 @@ class Kind:
 
 
 KINDS: Final[dict[str, Kind]] = {
-    "linden": Kind(0.30, 0.26, 0.40, 13, 0.034, (0.060, 0.110, 0.026), (0.105, 0.085, 0.065)),
-    "plane": Kind(0.28, 0.38, 0.50, 17, 0.036, (0.075, 0.120, 0.032), (0.210, 0.195, 0.150)),
-    "birch": Kind(0.26, 0.20, 0.35, 12, 0.026, (0.095, 0.140, 0.036), (0.480, 0.470, 0.440)),
-    "poplar": Kind(0.14, 0.13, 0.40, 13, 0.028, (0.055, 0.100, 0.030), (0.130, 0.115, 0.090)),
-    "pine": Kind(0.16, 0.22, 0.06, 15, 0.026, (0.026, 0.060, 0.028), (0.130, 0.085, 0.060)),
+    "linden": Kind(0.30, 0.26, 0.40, 13, 0.024, (0.060, 0.110, 0.026), (0.105, 0.085, 0.065)),
+    "plane": Kind(0.28, 0.38, 0.50, 17, 0.025, (0.075, 0.120, 0.032), (0.210, 0.195, 0.150)),
+    "birch": Kind(0.26, 0.20, 0.35, 12, 0.020, (0.095, 0.140, 0.036), (0.480, 0.470, 0.440)),
+    "poplar": Kind(0.14, 0.13, 0.40, 13, 0.020, (0.055, 0.100, 0.030), (0.130, 0.115, 0.090)),
+    "pine": Kind(0.16, 0.22, 0.06, 15, 0.021, (0.026, 0.060, 0.028), (0.130, 0.085, 0.060)),
 }
 """Kinds of trees by name."""
 
-LEAVES: Final = 720
+LEAVES: Final = 1100
 
 
 @lru_cache(maxsize=64)
@@ -84,7 +84,7 @@ def _lumps(plan: Kind, height: float, seed: int) -> tuple[Array, Array]:
     share = (np.arange(plan.lumps) + 0.5) / plan.lumps
     below = share < plan.widest
     wide = np.where(
-        below, 0.55 + 0.45 * share / plan.widest, 1.0 - 0.92 * ((share - plan.widest) / (1 - plan.widest)) ** 1.3
+        below, 0.55 + 0.45 * share / plan.widest, 1.0 - 0.92 * np.maximum((share - plan.widest) / (1 - plan.widest), 0.0) ** 1.3
     )
     radii = plan.reach * height * (0.30 + 0.28 * wide) * (0.85 + 0.3 * dice[0])
     out = np.maximum(plan.reach * height * wide - 0.75 * radii, 0.0) * (0.75 + 0.25 * dice[1])
