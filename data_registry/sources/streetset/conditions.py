@@ -47,7 +47,7 @@ class Condition:
         light: sun, ambient and air; without lamps.
         sky: what is behind everything.
         sensor: exposure and noise.
-        lamps_lit: street lamps and headlamps are on.
+        lamp_share: how bright street lamps and headlamps are in this exposure; 0: they are off.
         lit_windows: share of windows that are lit, for buildings.row and its kin.
     """
 
@@ -55,17 +55,27 @@ class Condition:
     light: Light
     sky: Sky
     sensor: Sensor
-    lamps_lit: bool
+    lamp_share: float
     lit_windows: float
 
+    @property
+    def lamps_lit(self) -> bool:
+        """Whether street lamps and headlamps are on."""
+        return self.lamp_share > 0.0
+
     def facing(self, yaw: float) -> Condition:
-        """Return the condition with its sun turned about the vertical by `yaw` radians: x of the sun is then along yaw."""
+        """Return the condition with its sun turned about the vertical by `yaw` radians.
+
+        Unturned, the sun stands left behind whoever looks along x by day, and left ahead of them at dusk.
+        """
         direction = yaw_rotation(yaw) @ self.light.direction
         return replace(self, light=replace(self.light, direction=direction / np.linalg.norm(direction)))
 
     def light_with(self, lamps: tuple[Lamp, ...]) -> Light:
         """Return the light with lamps added where this condition has them lit."""
-        return replace(self.light, lamps=lamps) if self.lamps_lit else self.light
+        if not self.lamps_lit:
+            return self.light
+        return replace(self.light, lamps=tuple(replace(lamp, colour=self.lamp_share * lamp.colour) for lamp in lamps))
 
 
 def _light(
@@ -80,10 +90,10 @@ CONDITIONS: Final[dict[str, Condition]] = {
     for condition in (
         Condition(
             "day",
-            _light((-0.55, 0.42, 0.72), (1.32, 1.22, 1.05), (0.46, 0.52, 0.62), (0.60, 0.70, 0.83), 1100.0),
-            Sky((0.11, 0.26, 0.60), (0.60, 0.72, 0.86), (0.30, 0.31, 0.29), (0.7, 0.65, 0.5), (0.90, 0.91, 0.93), 0.40),
+            _light((-0.55, 0.42, 0.72), (1.32, 1.22, 1.05), (0.46, 0.52, 0.62), (0.52, 0.62, 0.76), 1100.0),
+            Sky((0.09, 0.21, 0.53), (0.50, 0.63, 0.80), (0.30, 0.31, 0.29), (0.7, 0.65, 0.5), (0.90, 0.91, 0.93), 0.46),
             Sensor(exposure=1.15),
-            lamps_lit=False,
+            lamp_share=0.0,
             lit_windows=0.0,
         ),
         Condition(
@@ -91,7 +101,7 @@ CONDITIONS: Final[dict[str, Condition]] = {
             _light((-0.2, 0.3, 0.93), (0.10, 0.10, 0.10), (0.74, 0.77, 0.82), (0.62, 0.65, 0.69), 600.0),
             Sky((0.52, 0.55, 0.60), (0.72, 0.74, 0.77), (0.28, 0.28, 0.28), cloud=(0.66, 0.68, 0.72), cloud_share=0.75),
             Sensor(noise=1.3, dark_noise=1.3),
-            lamps_lit=False,
+            lamp_share=0.0,
             lit_windows=0.05,
         ),
         Condition(
@@ -107,7 +117,7 @@ CONDITIONS: Final[dict[str, Condition]] = {
                 4.2,
             ),
             Sensor(noise=1.8, dark_noise=2.2, bloom=0.35),
-            lamps_lit=True,
+            lamp_share=0.4,
             lit_windows=0.22,
         ),
         Condition(
@@ -115,7 +125,7 @@ CONDITIONS: Final[dict[str, Condition]] = {
             _light((0.3, -0.4, 0.87), (0.012, 0.014, 0.020), (0.034, 0.038, 0.052), (0.030, 0.027, 0.030), 350.0),
             Sky((0.006, 0.008, 0.015), (0.050, 0.040, 0.036), (0.006, 0.006, 0.007), steepness=5.0),
             Sensor(noise=2.2, dark_noise=3.2, bloom=0.9),
-            lamps_lit=True,
+            lamp_share=1.0,
             lit_windows=0.30,
         ),
         Condition(
@@ -125,7 +135,7 @@ CONDITIONS: Final[dict[str, Condition]] = {
                 (0.30, 0.325, 0.36), (0.40, 0.425, 0.455), (0.15, 0.15, 0.16), cloud=(0.34, 0.36, 0.39), cloud_share=0.7
             ),
             Sensor(noise=1.7, dark_noise=2.0, softness=0.34, bloom=0.4),
-            lamps_lit=True,
+            lamp_share=0.45,
             lit_windows=0.18,
         ),
         Condition(
@@ -133,7 +143,7 @@ CONDITIONS: Final[dict[str, Condition]] = {
             _light((-0.3, 0.2, 0.93), (0.05, 0.05, 0.05), (0.58, 0.60, 0.62), (0.60, 0.615, 0.63), 62.0, 0.15),
             Sky((0.58, 0.60, 0.62), (0.60, 0.615, 0.63), (0.5, 0.51, 0.52)),
             Sensor(noise=1.5, dark_noise=1.6, softness=0.34, bloom=0.3),
-            lamps_lit=True,
+            lamp_share=0.4,
             lit_windows=0.12,
         ),
     )
@@ -141,20 +151,15 @@ CONDITIONS: Final[dict[str, Condition]] = {
 """By name: day, overcast, dusk, night, rain, fog."""
 
 HEADLIGHT: Final = np.array([1.0, 0.95, 0.86])
-HEADLAMP_POWER: Final = 420.0
+HEADLAMP_POWER: Final = 230.0
 
 
-def headlamps(position: tuple[float, float, float], yaw: float, width: float = 1.4) -> tuple[Lamp, ...]:
-    """Return the two beams of a vehicle.
+def headlamps(position: tuple[float, float, float], yaw: float) -> tuple[Lamp, ...]:
+    """Return the dipped beam of a vehicle's two headlamps, as one lamp: each lamp costs time in every pixel.
 
     Args:
         position: middle of its front, scene frame, metres (z: the lamps' height, about 0.65).
         yaw: where it looks, radians.
-        width: metres between the lamps.
     """
-    ahead = np.array([np.cos(yaw), np.sin(yaw), -0.055])
-    left = np.array([-np.sin(yaw), np.cos(yaw), 0.0])
-    beam = ahead / np.linalg.norm(ahead)
-    return tuple(
-        Lamp(np.array(position) + side * width / 2 * left, HEADLAMP_POWER * HEADLIGHT, beam, 0.26) for side in (1, -1)
-    )
+    beam = np.array([np.cos(yaw), np.sin(yaw), -0.04])
+    return (Lamp(np.array(position), HEADLAMP_POWER * HEADLIGHT, beam / np.linalg.norm(beam), 0.16),)

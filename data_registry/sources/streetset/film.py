@@ -23,7 +23,7 @@ Triple = tuple[float, float, float]
 CLOUD_TILE: Final = 512
 CLOUD_UNIT: Final = 55.0
 """Texels of the cloud tile for a step of one cloud height along the sky."""
-HAZE_HEIGHT_M: Final = 150.0
+HAZE_HEIGHT_M: Final = 65.0
 """Haze and fog lie up to here: rays that climb leave it sooner."""
 TABLE_STEPS: Final = 8192
 SHOULDER: Final = 0.75

@@ -1,7 +1,7 @@
 """What lies on the ground: carriageways, kerbs, pavements, verges, markings, covers, junction areas.
 
-Everything runs along an `Axis`: offsets are metres to its left, lifts metres above it, reaches metres along it (None:
-its whole length). Markings and other decals lie `DECAL_M` above what they are painted on.
+Everything runs along an `Alignment`: offsets are metres to its left, lifts metres above it, reaches metres along it
+(None: its whole length). Markings and other decals lie `DECAL_M` above what they are painted on.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import shapely
 
 from data_registry.geometry import Array, GeometryError
@@ -18,7 +19,7 @@ from data_registry.scene3d.materials import Material
 from data_registry.scene3d.mesh import Mesh, joined
 from data_registry.scene3d.shapes import ground_polygon
 from data_registry.scene3d.solids import Colour
-from data_registry.sources.streetset.axes import Axis, Reach, height_near
+from data_registry.sources.streetset.alignment import Alignment, Reach, height_near
 from data_registry.sources.streetset.noise import raw_bytes
 
 DECAL_M: Final = 0.01
@@ -44,7 +45,7 @@ OLD_ASPHALT: Final = Finish((0.150, 0.146, 0.138), Material.ASPHALT)
 CONCRETE: Final = Finish((0.30, 0.29, 0.27), Material.PAVING)
 SLABS: Final = Finish((0.27, 0.258, 0.238), Material.PAVING)
 GRANITE: Final = Finish((0.33, 0.325, 0.315), Material.PAVING)
-GRASS: Final = Finish((0.075, 0.115, 0.035), Material.GRASS)
+GRASS: Final = Finish((0.082, 0.108, 0.040), Material.GRASS)
 EARTH: Final = Finish((0.16, 0.12, 0.08), Material.GRASS)
 WHITE: Final = Finish((0.62, 0.62, 0.60), Material.MARKING)
 YELLOW: Final = Finish((0.60, 0.40, 0.06), Material.MARKING)
@@ -52,7 +53,7 @@ IRON: Final = Finish((0.07, 0.068, 0.065), Material.PAVING)
 
 
 def lattice(
-    axis: Axis, stations: Array, edges: Sequence[tuple[float, float]], colours: Array, material: Material
+    axis: Alignment, stations: Array, edges: Sequence[tuple[float, float]], colours: Array, material: Material
 ) -> Mesh:
     """Return a skin over stations (S,) and edges (K pairs of offset, lift).
 
@@ -75,21 +76,23 @@ def lattice(
     return Mesh(vertices, faces, np.repeat(paint, 2, axis=0)).made_of(material)
 
 
-def strip(axis: Axis, right: float, left: float, finish: Finish, reach: Reach | None = None, lift: float = 0.0) -> Mesh:
+def strip(
+    axis: Alignment, right: float, left: float, finish: Finish, reach: Reach | None = None, lift: float = 0.0
+) -> Mesh:
     """Return an even strip between two offsets, `lift` metres above the axis."""
     edges = [(right, lift), (left, lift)]
     return lattice(axis, axis.cuts(reach, STEP_M), edges, np.array(finish.colour), finish.material)
 
 
 def slope(
-    axis: Axis, low: tuple[float, float], high: tuple[float, float], finish: Finish, reach: Reach | None = None
+    axis: Alignment, low: tuple[float, float], high: tuple[float, float], finish: Finish, reach: Reach | None = None
 ) -> Mesh:
     """Return a strip from one (offset, lift) to another: embankments, kerb faces, retaining walls, tunnels' sides."""
     return lattice(axis, axis.cuts(reach, STEP_M), [low, high], np.array(finish.colour), finish.material)
 
 
 def carriageway(
-    axis: Axis, right: float, left: float, seed: int = 0, reach: Reach | None = None, lanes: Sequence[float] = ()
+    axis: Alignment, right: float, left: float, seed: int = 0, reach: Reach | None = None, lanes: Sequence[float] = ()
 ) -> Mesh:
     """Return an asphalt road with darker gutters and, about the `lanes` (offsets of lane centres), wheel tracks."""
     stations = axis.cuts(reach, STEP_M)
@@ -111,7 +114,7 @@ def wavering(s: Array, seed: int, pitch: float) -> Array:
     return np.interp(s / pitch % 255.0, np.arange(256), knots)
 
 
-def kerb(axis: Axis, edge: float, side: int, reach: Reach | None = None, height: float = KERB_M) -> Mesh:
+def kerb(axis: Alignment, edge: float, side: int, reach: Reach | None = None, height: float = KERB_M) -> Mesh:
     """Return kerb stones whose face stands at offset `edge`, and whose top reaches KERB_STONE_M on.
 
     `side` +1: the pavement is to the left of the edge; -1: to its right.
@@ -119,12 +122,12 @@ def kerb(axis: Axis, edge: float, side: int, reach: Reach | None = None, height:
     stations = _joints(axis, reach, 1.0, 0.015)
     gap, stone = _pattern(stations, 1.0, 0.015)
     grey = 0.92 + 0.16 * _shuffled(stone, 5)
-    tone = np.where(gap, 0.6, grey)[:, None] * np.array([[0.72, 1.0]])
+    tone: Array = np.where(gap, 0.6, grey)[:, None] * np.array([[0.72, 1.0]])
     profile = [(edge, -0.02), (edge + 0.015 * side, height), (edge + KERB_STONE_M * side, height)]
     return lattice(axis, stations, profile, tone[:, :, None] * np.array(GRANITE.colour), GRANITE.material)
 
 
-def _joints(axis: Axis, reach: Reach | None, pitch: float, width: float) -> Array:
+def _joints(axis: Alignment, reach: Reach | None, pitch: float, width: float) -> Array:
     """Return stations at both sides of the joints every `pitch` metres, and at the axis' own points."""
     marks = axis.cuts(reach, STEP_M)
     if not len(marks):
@@ -135,20 +138,20 @@ def _joints(axis: Axis, reach: Reach | None, pitch: float, width: float) -> Arra
     return merged[np.concatenate([[True], np.diff(merged) > 1e-6])]
 
 
-def _pattern(stations: Array, pitch: float, width: float) -> tuple[Array, Array]:
+def _pattern(stations: Array, pitch: float, width: float) -> tuple[npt.NDArray[np.bool_], Array]:
     """Tell which pieces between stations are joints, and number the slab that each belongs to."""
     middle = (stations[:-1] + stations[1:]) / 2
     slab = np.floor(middle / pitch)
     return middle - slab * pitch < width, slab
 
 
-def _shuffled(numbers: Array, seed: int) -> Array:
+def _shuffled(numbers: npt.NDArray[Any], seed: int) -> Array:
     """Return a random value in 0..1 for each whole number; it repeats after 1024."""
     return (raw_bytes(seed, 1024).astype(np.float64) / 255)[numbers.astype(np.int64) % 1024]
 
 
 def pavement(
-    axis: Axis, right: float, left: float, seed: int = 0, reach: Reach | None = None, lift: float = KERB_M
+    axis: Alignment, right: float, left: float, seed: int = 0, reach: Reach | None = None, lift: float = KERB_M
 ) -> Mesh:
     """Return slabs of uneven grey with joints between two offsets; leave KERB_STONE_M for the kerb."""
     stations = _joints(axis, reach, 1.2, 0.02)
@@ -159,12 +162,14 @@ def pavement(
     gap, slab = _pattern(stations, 1.2, 0.02)
     column = np.arange(len(offsets) - 1)
     shade = 0.91 + 0.16 * _shuffled(slab[:, None] * 7 + column // 2 * 131, seed + 17)
-    tone = np.where(gap[:, None] | (column % 2 == 1), 0.68, shade)
+    tone: Array = np.where(gap[:, None] | (column % 2 == 1), 0.68, shade)
     edges = [(float(offset), lift) for offset in offsets]
     return lattice(axis, stations, edges, tone[:, :, None] * np.array(SLABS.colour), SLABS.material)
 
 
-def verge(axis: Axis, right: float, left: float, seed: int = 0, reach: Reach | None = None, lift: float = 0.0) -> Mesh:
+def verge(
+    axis: Alignment, right: float, left: float, seed: int = 0, reach: Reach | None = None, lift: float = 0.0
+) -> Mesh:
     """Return grass in uneven greens between two offsets (tufts: vegetation.tufts)."""
     stations = axis.cuts(reach, 1.2)
     offsets = np.linspace(right, left, max(2, int(np.ceil((left - right) / 0.8)) + 1))
@@ -175,13 +180,15 @@ def verge(axis: Axis, right: float, left: float, seed: int = 0, reach: Reach | N
     return lattice(axis, stations, edges, np.stack(rows, axis=1)[:, :, None] * np.array(GRASS.colour), GRASS.material)
 
 
-def line(axis: Axis, offset: float, width: float = 0.12, finish: Finish = WHITE, reach: Reach | None = None) -> Mesh:
+def line(
+    axis: Alignment, offset: float, width: float = 0.12, finish: Finish = WHITE, reach: Reach | None = None
+) -> Mesh:
     """Return a solid marking centred on an offset."""
     return strip(axis, offset - width / 2, offset + width / 2, finish, reach, DECAL_M)
 
 
 def dashes(
-    axis: Axis,
+    axis: Alignment,
     offset: float,
     pattern: tuple[float, float] = (3.0, 6.0),
     reach: Reach | None = None,
@@ -194,7 +201,7 @@ def dashes(
     return joined([line(axis, offset, width, finish, (s, min(s + pattern[0], high))) for s in starts])
 
 
-def zebra(axis: Axis, reach: Reach, right: float, left: float, pitch: float = 1.0) -> Mesh:
+def zebra(axis: Alignment, reach: Reach, right: float, left: float, pitch: float = 1.0) -> Mesh:
     """Return a zebra crossing over the road: bars along the axis, half a pitch wide, between two offsets."""
     count = int((left - right + pitch / 2) / pitch)
     first = (right + left - (count - 0.5) * pitch) / 2
@@ -202,12 +209,12 @@ def zebra(axis: Axis, reach: Reach, right: float, left: float, pitch: float = 1.
     return joined([strip(axis, offset, offset + pitch / 2, WHITE, reach, DECAL_M) for offset in starts])
 
 
-def stop_bar(axis: Axis, s: float, right: float, left: float, width: float = 0.45) -> Mesh:
+def stop_bar(axis: Alignment, s: float, right: float, left: float, width: float = 0.45) -> Mesh:
     """Return a stop bar across a lane from station s on, `width` metres long along the axis."""
     return strip(axis, right, left, WHITE, (s, s + width), DECAL_M)
 
 
-def give_way_teeth(axis: Axis, s: float, right: float, left: float, against: bool = False) -> Mesh:
+def give_way_teeth(axis: Alignment, s: float, right: float, left: float, against: bool = False) -> Mesh:
     """Return a row of triangles across a lane; their tips look back along the axis, forward if `against`."""
     count = max(1, int((left - right) / 0.75))
     middles = right + (np.arange(count) + 0.5) * (left - right) / count
@@ -217,7 +224,7 @@ def give_way_teeth(axis: Axis, s: float, right: float, left: float, against: boo
 
 
 def _decal(
-    axis: Axis,
+    axis: Alignment,
     place: tuple[float, float],
     outline: Sequence[tuple[float, float]],
     finish: Finish,
@@ -230,29 +237,40 @@ def _decal(
     return Mesh(vertices, faces, np.tile(finish.colour, (len(faces), 1))).made_of(finish.material)
 
 
-_SHAFT: Final = tuple(((x, -0.07), (x + 0.8, -0.07), (x + 0.8, 0.07), (x, 0.07)) for x in (0.0, 0.8, 1.6))
-_AHEAD: Final = (
+Piece = tuple[tuple[float, float], ...]
+
+_SHAFT: Final[tuple[Piece, ...]] = tuple(
+    ((x, -0.07), (x + 0.8, -0.07), (x + 0.8, 0.07), (x, 0.07)) for x in (0.0, 0.8, 1.6)
+)
+_AHEAD: Final[tuple[Piece, ...]] = (
     *_SHAFT,
     ((2.4, -0.07), (2.6, -0.07), (2.6, 0.07), (2.4, 0.07)),
     ((2.6, -0.28), (4.0, 0.0), (2.6, 0.28)),
 )
-_LEFT: Final = (
+_LEFT: Final[tuple[Piece, ...]] = (
     *_SHAFT,
     ((2.2, -0.07), (2.4, 0.07), (3.0, 0.45), (3.0, 0.25)),
     ((2.55, 0.42), (3.55, 0.30), (3.15, 0.95)),
 )
-_RIGHT: Final = tuple(tuple((x, -y) for x, y in piece) for piece in _LEFT)
-ARROWS: Final = {
+_RIGHT: Final[tuple[Piece, ...]] = tuple(tuple((x, -y) for x, y in piece) for piece in _LEFT)
+
+
+def _earlier(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+    """Return a turning branch that leaves the shaft 1.1 m earlier, below the head of the way ahead."""
+    return tuple(tuple((x - 1.1, y) for x, y in piece) for piece in pieces)
+
+
+ARROWS: Final[dict[str, tuple[Piece, ...]]] = {
     "ahead": _AHEAD,
     "left": _LEFT,
     "right": _RIGHT,
-    "ahead_left": (*_AHEAD, *_LEFT[3:]),
-    "ahead_right": (*_AHEAD, *_RIGHT[3:]),
+    "ahead_left": (*_AHEAD, *_earlier(_LEFT[3:])),
+    "ahead_right": (*_AHEAD, *_earlier(_RIGHT[3:])),
 }
 """Lane arrows as convex pieces (along, left), metres."""
 
 
-def arrow(axis: Axis, s: float, offset: float, kind: str = "ahead", against: bool = False) -> Mesh:
+def arrow(axis: Alignment, s: float, offset: float, kind: str = "ahead", against: bool = False) -> Mesh:
     """Return a lane arrow of 4 m that begins at station s; kind: ahead, left, right, ahead_left, ahead_right.
 
     `against`: for traffic that runs against the axis; then it begins at s and points back.
@@ -263,7 +281,7 @@ def arrow(axis: Axis, s: float, offset: float, kind: str = "ahead", against: boo
     return joined([_decal(axis, (s, offset), p, WHITE, DECAL_M + 0.0004 * k) for k, p in enumerate(pieces)])
 
 
-def bays(axis: Axis, kerb_offset: float, edge: float, reach: Reach, pitch: float = 6.0) -> Mesh:
+def bays(axis: Alignment, kerb_offset: float, edge: float, reach: Reach, pitch: float = 6.0) -> Mesh:
     """Return marks of parking bays along a kerb: a broken line at offset `edge`, and bars every `pitch` metres."""
     right, left = sorted((kerb_offset, edge))
     bars = np.arange(reach[0], reach[1] + 1e-6, pitch).tolist()
@@ -271,7 +289,7 @@ def bays(axis: Axis, kerb_offset: float, edge: float, reach: Reach, pitch: float
     return joined([*marks, dashes(axis, edge, (1.0, 1.0), reach, 0.10)])
 
 
-def manhole(axis: Axis, s: float, offset: float, radius: float = 0.32) -> Mesh:
+def manhole(axis: Alignment, s: float, offset: float, radius: float = 0.32) -> Mesh:
     """Return an iron cover with a ring, level with the road."""
     turn = np.arange(20) * (2 * np.pi / 20)
     inner = [(0.8 * radius * np.cos(a), 0.8 * radius * np.sin(a)) for a in turn]
@@ -281,7 +299,7 @@ def manhole(axis: Axis, s: float, offset: float, radius: float = 0.32) -> Mesh:
     return joined([rim, _decal(axis, (s, offset), inner, IRON)])
 
 
-def gully(axis: Axis, s: float, offset: float) -> Mesh:
+def gully(axis: Alignment, s: float, offset: float) -> Mesh:
     """Return a drain grating 0.5 x 0.35 m, level with the road."""
     frame = strip(
         axis, offset - 0.175, offset + 0.175, Finish((0.015, 0.015, 0.015), Material.MATTE), (s, s + 0.5), 0.006
@@ -292,7 +310,7 @@ def gully(axis: Axis, s: float, offset: float) -> Mesh:
     return joined([frame, *bars])
 
 
-def patch(axis: Axis, reach: Reach, right: float, left: float, finish: Finish = NEW_ASPHALT) -> Mesh:
+def patch(axis: Alignment, reach: Reach, right: float, left: float, finish: Finish = NEW_ASPHALT) -> Mesh:
     """Return a repair of the road's surface with a tar seam around it; it lies below the markings."""
     stations = axis.cuts(reach, STEP_M)
     stations = np.concatenate([stations[:1], stations[:1] + 0.05, stations[1:-1], stations[-1:] - 0.05, stations[-1:]])
@@ -327,7 +345,7 @@ def area(
     return joined(parts).made_of(finish.material)
 
 
-def land(axes: tuple[Axis, ...], margin: float = 400.0, finish: Finish = GRASS, below: float = 0.3) -> Mesh:
+def land(axes: tuple[Alignment, ...], margin: float = 400.0, finish: Finish = GRASS, below: float = 0.3) -> Mesh:
     """Return the land about the axes out to `margin` metres: it follows their heights, `below` metres under them."""
     points = np.concatenate([axis.points for axis in axes])
     x, y = (_spread(float(points[:, k].min()), float(points[:, k].max()), margin) for k in (0, 1))

@@ -15,7 +15,7 @@ from data_registry.geometry import Array
 from data_registry.scene3d.materials import Material
 from data_registry.scene3d.mesh import Mesh, joined
 from data_registry.scene3d.solids import Colour, ellipsoid, tube
-from data_registry.sources.streetset.axes import Axis, Reach
+from data_registry.sources.streetset.alignment import Alignment, Reach
 from data_registry.sources.streetset.noise import raw_bytes
 from data_registry.sources.streetset.panes import panes
 
@@ -84,7 +84,9 @@ def _lumps(plan: Kind, height: float, seed: int) -> tuple[Array, Array]:
     share = (np.arange(plan.lumps) + 0.5) / plan.lumps
     below = share < plan.widest
     wide = np.where(
-        below, 0.55 + 0.45 * share / plan.widest, 1.0 - 0.92 * np.maximum((share - plan.widest) / (1 - plan.widest), 0.0) ** 1.3
+        below,
+        0.55 + 0.45 * share / plan.widest,
+        1.0 - 0.92 * np.maximum((share - plan.widest) / (1 - plan.widest), 0.0) ** 1.3,
     )
     radii = plan.reach * height * (0.30 + 0.28 * wide) * (0.85 + 0.3 * dice[0])
     out = np.maximum(plan.reach * height * wide - 0.75 * radii, 0.0) * (0.75 + 0.25 * dice[1])
@@ -103,7 +105,7 @@ def _leaves(centres: Array, radii: Array, size: float, green: Colour, source: tu
     turn, rise = 2 * np.pi * dice[0], 2 * dice[1] - 1
     flat = np.sqrt(1 - rise**2)
     outward = np.column_stack([flat * np.cos(turn), flat * np.sin(turn), rise])
-    middle = centres[lump] + outward * (radii[lump] * (0.70 + 0.34 * dice[2]))[:, None] * (1.0, 1.0, 0.80)
+    middle = centres[lump] + outward * (radii[lump] * (0.70 + 0.29 * dice[2]))[:, None] * (1.0, 1.0, 0.80)
     first = np.cross(outward, dice[3:6].T - 0.5)
     first /= np.maximum(np.linalg.norm(first, axis=1), 1e-6)[:, None]
     second = np.cross(outward, first) + (dice[8] - 0.3)[:, None] * outward
@@ -132,7 +134,7 @@ def bush(size: tuple[float, float, float] = (1.2, 1.2, 1.0), seed: int = 0) -> M
     return joined([joined(inside).made_of(Material.FOLIAGE), leaves]).scaled(size)
 
 
-def hedge(axis: Axis, offset: float, reach: Reach, height: float = 1.1, seed: int = 0) -> Mesh:
+def hedge(axis: Alignment, offset: float, reach: Reach, height: float = 1.1, seed: int = 0) -> Mesh:
     """Return a clipped hedge 0.6 m thick along an axis, in the scene's frame."""
     stations = axis.cuts(reach, 0.5)
     if len(stations) < 2:
@@ -157,7 +159,7 @@ def hedge(axis: Axis, offset: float, reach: Reach, height: float = 1.1, seed: in
     return panes(corners, tone * np.array((0.045, 0.085, 0.025)), Material.FOLIAGE)
 
 
-def tufts(axis: Axis, right: float, left: float, reach: Reach, seed: int = 0, lift: float = 0.0) -> Mesh:
+def tufts(axis: Alignment, right: float, left: float, reach: Reach, seed: int = 0, lift: float = 0.0) -> Mesh:
     """Return scattered tufts of grass (about one a square metre) between two offsets, in the scene's frame."""
     low, high = max(reach[0], 0.0), min(reach[1], axis.length)
     count = int((left - right) * (high - low))
@@ -171,8 +173,12 @@ def tufts(axis: Axis, right: float, left: float, reach: Reach, seed: int = 0, li
     turn, size = np.pi * dice[2], 0.08 + 0.10 * dice[3]
     along = np.column_stack([np.cos(turn), np.sin(turn), np.zeros(count)]) * size[:, None]
     up = np.array((0.0, 0.0, 1.0)) * (0.6 + 0.8 * dice[4])[:, None] * size[:, None] * 1.3
-    first = np.stack([foot - along, foot + along, foot + 0.7 * along + up, foot - 0.9 * along + 0.8 * up], axis=1)
+    first = np.stack(
+        [foot - 0.4 * along, foot + 0.3 * along, foot + 0.9 * along + up, foot + 0.75 * along + up], axis=1
+    )
     across = along[:, [1, 0, 2]] * (-1.0, 1.0, 1.0)
-    second = np.stack([foot - across, foot + across, foot + 0.9 * across + 0.9 * up, foot - 0.7 * across + up], axis=1)
-    tone = np.tile(0.7 + 0.6 * dice[4], 2)[:, None]
-    return panes(np.concatenate([first, second]), tone * np.array((0.070, 0.115, 0.030)), Material.GRASS)
+    second = np.stack(
+        [foot - 0.3 * across, foot + 0.4 * across, foot - 0.5 * across + up, foot - 0.7 * across + up], axis=1
+    )
+    tone: Array = np.tile(0.7 + 0.6 * dice[4], 2)[:, None]
+    return panes(np.concatenate([first, second]), tone * np.array((0.085, 0.108, 0.040)), Material.GRASS)

@@ -1,4 +1,4 @@
-"""Axes: lines through a scene, bending and sloping, that streets, markings and rows of houses are built along."""
+"""Alignments: lines through a scene, bending and sloping, that streets, markings and rows of houses are built along."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ Reach = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Axis:
+class Alignment:
     """A polyline with heights. Places on it: `s` metres along it in plan, `offset` metres to its left.
 
     Attributes:
         points: (N, 3) metres, scene frame; bends should be sampled every 1-3 m. N >= 2, no point twice.
 
-    >>> Axis(np.array([[0.0, 0.0, 0.0], [10.0, 0.0, 1.0]])).at([5.0], 2.0, 0.1).tolist()
+    >>> Alignment(np.array([[0.0, 0.0, 0.0], [10.0, 0.0, 1.0]])).at([5.0], 2.0, 0.1).tolist()
     [[5.0, 2.0, 0.6]]
     """
 
@@ -84,12 +84,12 @@ class Axis:
         pieces = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(marks[:-1], marks[1:], counts, strict=True)]
         return np.concatenate([*pieces, [high]])
 
-    def beside(self, offset: float) -> Axis:
+    def beside(self, offset: float) -> Alignment:
         """Return the axis that runs `offset` metres to the left of this one."""
-        return Axis(self.at(self.stations, offset))
+        return Alignment(self.at(self.stations, offset))
 
 
-def height_near(axes: tuple[Axis, ...], points: Array) -> Array:
+def height_near(axes: tuple[Alignment, ...], points: Array) -> Array:
     """Return the heights (N,) of the axes' nearest places to plan points (N, 2 or more), metres: a scene's ground."""
     best = np.full(len(points), np.inf)
     height = np.zeros(len(points))
