@@ -22,7 +22,9 @@ from data_registry.scene3d.materials import Material
 from data_registry.scene3d.mesh import Mesh, joined, triple
 from data_registry.scene3d.spans import Grid, Pieces, Single, draw, plane_through
 
+Pair = tuple[float, float]
 Triple = tuple[float, float, float]
+Axes = tuple[Triple, Triple, Triple]
 
 TEXELS: Final = 2048
 FINE_M: Final = 0.03
@@ -61,11 +63,11 @@ class Cover(NamedTuple):
     """
 
     sun: Single
-    axes: tuple[Triple, Triple, Triple]
-    origins: tuple[tuple[float, float], tuple[float, float]]
+    axes: Axes
+    origins: tuple[Pair, Pair]
     ground: Single
     feet: Single
-    feet_origin: tuple[float, float]
+    feet_origin: Pair
 
 
 _NO_MAP: Final = np.zeros((0, 0), dtype=np.float32)
@@ -124,7 +126,7 @@ def cast_shadows(casters: Sequence[Mesh], camera: PinholeCamera, light: Light) -
     return Shadows(Cover(sun, rows, origins, ground, feet, _pair(feet_origin)))
 
 
-def _pair(values: Array) -> tuple[float, float]:
+def _pair(values: Array) -> Pair:
     return float(values[0]), float(values[1])
 
 
@@ -212,34 +214,39 @@ def _mark_walls(triangles: Array, lattice: Triple, taken: Single) -> None:
 
 @compiled
 def _sun_shares(cover: Cover, points: Array, normals: Array) -> Array:
+    maps, axes, origins = cover.sun, cover.axes, cover.origins
     result = np.empty(len(points))
     for index in range(len(points)):
         point = (points[index, 0], points[index, 1], points[index, 2])
-        result[index] = sun_share(cover, point, (normals[index, 0], normals[index, 1], normals[index, 2]))
+        normal = (normals[index, 0], normals[index, 1], normals[index, 2])
+        result[index] = sun_share(maps, axes, origins, point, normal)
     return result
 
 
 @compiled
 def _sky_shares(cover: Cover, points: Array) -> Array:
+    feet, ground, corner = cover.feet, cover.ground, cover.feet_origin
     result = np.empty(len(points))
     for index in range(len(points)):
-        result[index] = sky_share(cover, (points[index, 0], points[index, 1], points[index, 2]))
+        result[index] = sky_share(feet, ground, corner, (points[index, 0], points[index, 1], points[index, 2]))
     return result
 
 
 @compiled
-def sun_share(cover: Cover, point: Triple, normal: Triple) -> float:
-    """Return the share of the sun that reaches a point of a face with this unit normal, which looks to the sun."""
-    if not cover.sun.size:
+def sun_share(maps: Single, axes: Axes, origins: tuple[Pair, Pair], point: Triple, normal: Triple) -> float:
+    """Return the share of the sun that reaches a point of a face with this unit normal, which looks to the sun.
+
+    The first three arguments are a cover's: one tuple would be taken apart anew, and slowly, for every point.
+    """
+    if not maps.size:
         return 1.0
-    axes = cover.axes
     right = axes[0][0] * point[0] + axes[0][1] * point[1] + axes[0][2] * point[2]
     up = axes[1][0] * point[0] + axes[1][1] * point[1] + axes[1][2] * point[2]
     level, texel = 0, FINE_M
-    u, v = (right - cover.origins[0][0]) / texel, (up - cover.origins[0][1]) / texel
+    u, v = (right - origins[0][0]) / texel, (up - origins[0][1]) / texel
     if not (1.0 <= u < TEXELS - 2 and 1.0 <= v < TEXELS - 2):
         level, texel = 1, COARSE_M
-        u, v = (right - cover.origins[1][0]) / texel, (up - cover.origins[1][1]) / texel
+        u, v = (right - origins[1][0]) / texel, (up - origins[1][1]) / texel
         if not (1.0 <= u < TEXELS - 2 and 1.0 <= v < TEXELS - 2):
             return 1.0
     toward = axes[2]
@@ -247,11 +254,11 @@ def sun_share(cover: Cover, point: Triple, normal: Triple) -> float:
     along_u = -(normal[0] * axes[0][0] + normal[1] * axes[0][1] + normal[2] * axes[0][2]) / rise * texel
     along_v = -(normal[0] * axes[1][0] + normal[1] * axes[1][1] + normal[2] * axes[1][2]) / rise * texel
     height = toward[0] * point[0] + toward[1] * point[1] + toward[2] * point[2] + RELIEF_M / rise
-    return _lit_share(cover.sun, level, (u, v), (height, along_u, along_v))
+    return _lit_share(maps, level, (u, v), (height, along_u, along_v))
 
 
 @compiled
-def _lit_share(maps: Single, level: int, place: tuple[float, float], plane: Triple) -> float:
+def _lit_share(maps: Single, level: int, place: Pair, plane: Triple) -> float:
     """Return the share of 3 x 3 texels, weighted by a smooth bump, where nothing is higher than the face's plane."""
     u, v = place
     height, along_u, along_v = plane
@@ -272,14 +279,13 @@ def _lit_share(maps: Single, level: int, place: tuple[float, float], plane: Trip
 
 
 @compiled
-def sky_share(cover: Cover, point: Triple) -> float:
-    """Return the share of the sky that things near the ground leave to a point."""
-    feet = cover.feet
+def sky_share(feet: Single, ground: Single, corner: Pair, point: Triple) -> float:
+    """Return the share of the sky that things near the ground leave to a point; first the cover's own fields."""
     size = len(feet)
-    u, v = (point[0] - cover.feet_origin[0]) / FEET_TEXEL_M, (point[1] - cover.feet_origin[1]) / FEET_TEXEL_M
+    u, v = (point[0] - corner[0]) / FEET_TEXEL_M, (point[1] - corner[1]) / FEET_TEXEL_M
     if not (0.0 <= u < size - 1 and 0.0 <= v < size - 1):
         return 1.0
-    height = point[2] - cover.ground[int(v + 0.5), int(u + 0.5)]
+    height = point[2] - ground[int(v + 0.5), int(u + 0.5)]
     if height >= FEET_HEIGHT_M:
         return 1.0
     column, row = int(u), int(v)
