@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial import cKDTree
+from scipy.spatial import KDTree
 
 from data_registry.geometry import Array, PinholeCamera, Transform
 from data_registry.scene3d.mesh import Mesh
@@ -31,7 +31,7 @@ def offsets_of(axis: Alignment, points: Array) -> tuple[Array, Array, Array]:
     """Return station, offset and height above the alignment of points (N, 3): the nearest of many places on it."""
     stations = np.linspace(0.0, axis.length, 4001)
     places = axis.at(stations)
-    nearest = np.asarray(cKDTree(places[:, :2]).query(points[:, :2])[1])
+    nearest = np.asarray(KDTree(places[:, :2]).query(points[:, :2])[1])
     left = axis.at(stations, 1.0)[nearest, :2] - places[nearest, :2]
     offset = np.einsum("nk,nk->n", points[:, :2] - places[nearest, :2], left)
     return stations[nearest], offset, points[:, 2] - places[nearest, 2]
