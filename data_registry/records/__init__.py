@@ -48,6 +48,8 @@ from data_registry.records.keyframe import (
     Motion,
     PathPoint,
     Pose,
+    StopLine,
+    StopLineKind,
 )
 from data_registry.records.placement import (
     Attached,
@@ -98,6 +100,8 @@ __all__ = [
     "Seconds",
     "Sha256",
     "Standing",
+    "StopLine",
+    "StopLineKind",
     "Surface",
     "Unitless",
     "Upgrader",

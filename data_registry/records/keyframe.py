@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import AfterValidator, Field, model_validator
 
 from data_registry import identity
 from data_registry.geometry import Array, GroundPlane, Transform, box_corners, fit_ground
-from data_registry.records.base import Metres, Microseconds, Radians, Record, Ring, Seconds, Sha256, Unitless, Xy, Xyz
+from data_registry.records.base import (
+    UPGRADERS,
+    Metres,
+    Microseconds,
+    Radians,
+    Record,
+    Ring,
+    Seconds,
+    Sha256,
+    Unitless,
+    Xy,
+    Xyz,
+)
 
 
 class Pose(Record):
@@ -138,6 +151,17 @@ class Lane(Record):
     """Tokens of the lanes that follow, sorted, also those outside the patch."""
 
 
+StopLineKind = Literal["ped_crossing", "turn_stop", "stop_sign", "traffic_light", "yield", "unknown"]
+
+
+class StopLine(Record):
+    """Where vehicles have to stop, in the ego frame at time 0; maps give it as an area, not as a line."""
+
+    area: Area
+    kind: StopLineKind
+    """What makes them stop."""
+
+
 class MapPatch(Record):
     """The map within reach of the keyframe."""
 
@@ -149,14 +173,14 @@ class MapPatch(Record):
     lanes: tuple[Lane, ...] = ()
     crossings: tuple[Area, ...] = ()
     walkways: tuple[Area, ...] = ()
-    stop_lines: tuple[Area, ...] = ()
+    stop_lines: tuple[StopLine, ...] = ()
     intersections: tuple[Area, ...] = ()
 
 
 class Keyframe(Record):
     """Everything about one keyframe that a stage may read, in the ego frame at time 0; no path, no file time."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     dataset: Literal["nuscenes", "streetset"]
     scene: str
     token: str
@@ -191,3 +215,12 @@ class Keyframe(Record):
             if (camera.sensor_id, camera.frame_offset) == (sensor_id, frame_offset):
                 return camera
         raise KeyError(f"{self.id} has no view {sensor_id} at offset {frame_offset}")
+
+
+def _kinds_of_stop_lines(old: Mapping[str, Any]) -> dict[str, Any]:
+    """Version 1 kept stop lines as bare areas."""
+    lines = [{"area": area, "kind": "unknown"} for area in old["map"].get("stop_lines", ())]
+    return {**old, "schema_version": 2, "map": {**old["map"], "stop_lines": lines}}
+
+
+UPGRADERS[Keyframe] = {1: _kinds_of_stop_lines}
