@@ -19,6 +19,7 @@ from yaml.composer import ComposerError
 from yaml.constructor import ConstructorError
 
 from data_registry import identity
+from data_registry.conflict_areas import AreaRule
 from data_registry.scene3d.shapes import SHAPES, SURFACES
 
 SHIPPED: Final = Path(__file__).parent / "taxonomy"
@@ -276,6 +277,14 @@ class TaskSpec(_Strict):
         return type(self).model_validate(
             {name: getattr(self, name) for name in type(self).model_fields} | dict(update or {})
         )
+
+    @property
+    def area_rule(self) -> AreaRule | None:
+        """How the conflict area follows from the hazard; None for regions that are not conflict areas."""
+        rule = self.region
+        if rule.area is None:
+            return None
+        return AreaRule(rule.area, self.placement.anchor, rule.depth_m, rule.speed, rule.seconds)
 
     def appearance(self, name: str) -> Appearance:
         """Return one appearance; raises KeyError when the task has none of that name."""

@@ -25,6 +25,7 @@ from data_registry.records import (
     Region,
     Screening,
     Standing,
+    StopLine,
     ViewEdit,
 )
 
@@ -33,6 +34,7 @@ STILL = Pose(translation=(0, 0, 0), rotation=(1, 0, 0, 0))
 BOX = Box(centre=(12.25, -2.0, 0.85), size=(0.5, 0.6, 1.7), rotation=(1, 0, 0, 0))
 QUAD = ((12.0, -2.3), (12.5, -2.3), (12.5, -1.7), (12.0, -1.7))
 PATCH = ((-5.0, -5.0), (60.0, -5.0), (60.0, 5.0), (-5.0, 5.0))
+STOP = ((20.0, -1.75), (22.0, -1.75), (22.0, 1.75), (20.0, 1.75))
 
 CAMERA = Camera(
     sensor_id="CAM_FRONT",
@@ -85,6 +87,7 @@ KEYFRAME = Keyframe(
                 successors=("l2",),
             ),
         ),
+        stop_lines=(StopLine(area=Area(exterior=STOP), kind="traffic_light"),),
     ),
 )
 SCREENING = Screening(

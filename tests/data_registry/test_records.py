@@ -33,6 +33,14 @@ def test_the_stored_example_is_still_read_and_has_its_digest(name: str) -> None:
     assert record.payload_digest == stored["payload_sha256"]
 
 
+def test_a_stored_keyframe_of_version_1_is_read_with_stop_lines_of_unknown_kind() -> None:
+    stored = json.loads((GOLDEN / "keyframe_v1.json").read_text())
+    found = load_record(Keyframe, json.dumps(stored["record"]))
+    (line,) = samples.KEYFRAME.map.stop_lines
+    patch = samples.KEYFRAME.map.model_copy(update={"stop_lines": (line.model_copy(update={"kind": "unknown"}),)})
+    assert found == samples.KEYFRAME.model_copy(update={"map": patch})
+
+
 @every
 def test_a_record_survives_its_json(name: str) -> None:
     record = samples.RECORDS[name]

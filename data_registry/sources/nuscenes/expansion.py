@@ -13,7 +13,7 @@ import shapely
 
 from data_registry import identity
 from data_registry.geometry import Array
-from data_registry.records import Lane, MapPatch, Xy
+from data_registry.records import Lane, MapPatch, StopLine, StopLineKind, Xy
 from data_registry.sources.nuscenes.patches import Patch, clip, parts, rings
 from data_registry.sources.nuscenes.problems import MapError, Problems, shorten
 from data_registry.sources.nuscenes.schema import number
@@ -23,6 +23,14 @@ STEP_M: Final = 1.0
 """Points of a centre line are at most this far apart."""
 REMEDY: Final = "Unpack the map expansion v1.3 again, or remove the file: the map mask serves without it."
 LAYERS: Final = ("drivable_area", "lane", "lane_connector", "ped_crossing", "walkway", "stop_line", "road_segment")
+STOP_KINDS: Final[dict[str, StopLineKind]] = {
+    "PED_CROSSING": "ped_crossing",
+    "TURN_STOP": "turn_stop",
+    "STOP_SIGN": "stop_sign",
+    "TRAFFIC_LIGHT": "traffic_light",
+    "YIELD": "yield",
+}
+"""Values of the map's `stop_line_type`."""
 _SIGNS: Final = {"L": 1.0, "S": 0.0, "R": -1.0}
 _SHAPES: Final = {"LRL", "LSL", "LSR", "RLR", "RSL", "RSR"}
 
@@ -62,6 +70,7 @@ class Expansion:
         self._layers = {name: reader.layer(name) for name in LAYERS}
         self._centrelines = {token: reader.centreline(token) for token in reader.lane_tokens()}
         self._successors = {token: reader.successors(token) for token in reader.lane_tokens()}
+        self._stop_kinds = reader.stop_kinds()
         problems.raise_any(MapError, str(path), REMEDY)
 
     def patch(self, patch: Patch) -> MapPatch:
@@ -73,6 +82,7 @@ class Expansion:
         content = {
             "source": "expansion",
             "layers": {name: [[token, rings(shape)] for token, shape in entries] for name, entries in found.items()},
+            "stop_kinds": [self._stop_kinds[token] for token, _ in found["stop_line"]],
             "lanes": [[token, _listed(lines[token]), list(self._successors[token])] for token in sorted(lanes)],
         }
         areas = {name: patch.areas(shape for _, shape in entries) for name, entries in found.items()}
@@ -83,7 +93,11 @@ class Expansion:
             lanes=tuple(self._lane(token, *lanes[token], (lines[token], patch)) for token in sorted(lanes)),
             crossings=areas["ped_crossing"],
             walkways=areas["walkway"],
-            stop_lines=areas["stop_line"],
+            stop_lines=tuple(
+                StopLine(area=area, kind=self._stop_kinds[token])
+                for token, shape in found["stop_line"]
+                for area in patch.areas([shape])
+            ),
             intersections=areas["road_segment"],
         )
 
@@ -223,6 +237,11 @@ class _MapReader:
             self._problems.add(f"node {shorten(token)}: x and y must be finite numbers, got {shorten([x, y])}")
             return None
         return float(cast(float, x)), float(cast(float, y))
+
+    def stop_kinds(self) -> dict[str, StopLineKind]:
+        """Return what each stop line is for, by token; unknown when the map says something else, or nothing."""
+        rows = self._records["stop_line"]
+        return {token: STOP_KINDS.get(str(row.get("stop_line_type")), "unknown") for token, row in rows.items()}
 
     def successors(self, token: str) -> tuple[str, ...]:
         """Return the lanes that follow a lane, sorted; none when the map does not connect it."""

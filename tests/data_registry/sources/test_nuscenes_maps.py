@@ -98,6 +98,21 @@ def test_expansion_gives_lanes_in_the_ego_frame(tmp_path: Path, tables: Tables) 
     assert shapely.Polygon(patch.intersections[0].exterior).bounds == pytest.approx((-24, -10, 36, 10))
 
 
+@pytest.mark.parametrize(
+    ("written", "kind"),
+    [("TRAFFIC_LIGHT", "traffic_light"), ("PED_CROSSING", "ped_crossing"), ("NEW_KIND", "unknown"), (None, "unknown")],
+)
+def test_a_stop_line_says_what_makes_vehicles_stop(
+    tmp_path: Path, tables: Tables, written: str | None, kind: str
+) -> None:
+    content = tiny_map()
+    content["stop_line"] = [{"token": "s", "polygon_token": "p", "stop_line_type": written}]
+    write_map(tmp_path / "root", content)
+    (line,) = select(tmp_path, tables).keyframes[0].map.stop_lines
+    assert line.kind == kind
+    assert shapely.Polygon(line.area.exterior).bounds == pytest.approx((-24, -10, 36, 10))
+
+
 def _broken(change: Callable[[dict], object]) -> dict:
     content = tiny_map()
     change(content)

@@ -212,7 +212,7 @@ def layers_agree(oracle: Any, keyframe: Keyframe, ego: Patch) -> None:
         "drivable_area": keyframe.map.drivable,
         "ped_crossing": keyframe.map.crossings,
         "walkway": keyframe.map.walkways,
-        "stop_line": keyframe.map.stop_lines,
+        "stop_line": tuple(line.area for line in keyframe.map.stop_lines),
         "lane": tuple(lane.area for lane in keyframe.map.lanes if not lane.is_connector),
     }
     points = np.random.default_rng(1).uniform(-12, 12, (150, 2)) * (5.5, 1)
