@@ -7,6 +7,7 @@ are linear light: reflectance times light, 1.0 the brightest value that a pictur
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -34,6 +35,8 @@ NIGHT_LEVEL: Final = 0.025
 """Mean linear brightness of a picture below which it was taken in the dark."""
 SUN_SHARES: Final = (0.12, 0.78)
 """Bounds of the direct share of the light where shadows are seen: open shade and a clear sky."""
+LEAST_SHADOW: Final = 0.15
+"""Log contrast from which shadows where the clock expects them count as seen."""
 GUESSED_SHARE: Final = 0.5
 """Most of the light that is taken to be direct where no shadow says so."""
 OVERCAST_SHARE: Final = 0.10
@@ -96,20 +99,34 @@ def linear(picture: Rgb) -> Array:
     return _CURVE[picture]
 
 
-def estimate_look(keyframe: Keyframe, view: Scenery, reference: Scenery, place: Array) -> Look:
+@dataclass(frozen=True, slots=True, eq=False)
+class Daylight:
+    """What holds for a keyframe as a whole: where the sun stands, and the direct share of the light, 0..1."""
+
+    sun: Sun
+    sun_share: float
+
+
+def estimate_daylight(keyframe: Keyframe, views: Sequence[Scenery]) -> Daylight:
+    """Estimate a keyframe's daylight from its pictures, small ones do, at least one."""
+    levels = [linear(view.picture).mean(axis=2) for view in views]
+    sun = find_sun(keyframe, [(level, view.camera) for level, view in zip(levels, views, strict=True)])
+    return Daylight(sun, _sun_share(keyframe, sun, levels))
+
+
+def estimate_look(keyframe: Keyframe, view: Scenery, daylight: Daylight, place: Array) -> Look:
     """Estimate the look around a place.
 
     Args:
-        keyframe: boxes, description, clock.
+        keyframe: boxes and description.
         view: the picture to draw into.
-        reference: the picture that tells where the sun stands, the same for all views of a candidate.
+        daylight: the keyframe's.
         place: plan point (2,) of the hazard, ego frame, metres.
     """
     occupied = shapely.union_all([shapely.Polygon(note.box.footprint()) for note in keyframe.annotations])
     road, lit_level = _road(view, keyframe.ground, place, occupied)
     is_night = _is_night(keyframe, view.picture)
-    sun = find_sun(keyframe, linear(reference.picture).mean(axis=2), reference.camera)
-    share = 0.0 if is_night else _sun_share(keyframe, sun, reference.picture)
+    sun, share = daylight.sun, 0.0 if is_night else daylight.sun_share
     in_shade = float(road.mean()) < lit_level * (1 - SHADE_MARGIN * share) and share > 0.2
     here = 0.06 if in_shade else share
     light = _light(road, sun, here, is_night)
@@ -154,16 +171,17 @@ def _is_night(keyframe: Keyframe, picture: Rgb) -> bool:
     return level < NIGHT_LEVEL or (bool(NIGHT_WORDS.search(keyframe.description)) and level < 4 * NIGHT_LEVEL)
 
 
-def _sun_share(keyframe: Keyframe, sun: Sun, picture: Rgb) -> float:
+def _sun_share(keyframe: Keyframe, sun: Sun, levels: Sequence[Array]) -> float:
     """Return the direct share of the light: from shadows that were found, else from contrast, capped by the words."""
+    seen = 1 - float(np.exp(-(sun.contrast or 0.0)))
     if OVERCAST_WORDS.search(keyframe.description):
-        return OVERCAST_SHARE if sun.known_from != "shadows" else 0.5 * (1 - float(np.exp(-(sun.contrast or 0.0))))
-    if sun.contrast is not None and sun.contrast > 0.15:
-        return float(np.clip(1 - np.exp(-sun.contrast), *SUN_SHARES))
-    level = linear(picture[::4, ::4]).mean(axis=2)
-    dark, bright = np.percentile(level[level.shape[0] // 3 :], [15, 85])
+        return 0.5 * seen if sun.known_from == "shadows" else OVERCAST_SHARE
+    if sun.contrast is not None and sun.contrast > LEAST_SHADOW:
+        return float(np.clip(seen, *SUN_SHARES))
+    lower = np.concatenate([level[level.shape[0] // 3 :].ravel() for level in levels])
+    dark, bright = np.percentile(lower, [15, 85])
     guess = (np.log2(float(bright) / max(float(dark), 1e-3)) - 0.8) / 3.0
-    return float(np.clip(guess, 0.05, GUESSED_SHARE)) * (1.0 if sun.known_from == "clock" else 0.7)
+    return float(np.clip(guess, 0.05, GUESSED_SHARE))
 
 
 def _light(road: Array, sun: Sun, share: float, is_night: bool) -> Light:

@@ -17,7 +17,7 @@ from data_registry.pictures import Rgb
 PATCH_PX: Final = 32
 TILE_PX: Final = 256
 SMOOTH_PX: Final = 2.0
-QUANTILE: Final = 0.3
+QUANTILE: Final = 0.12
 """Which patch is taken, in order of their roughness: smoother ones are flat sky or burnt out, rougher ones show things."""
 DARKEST: Final = 6.0
 BRIGHTEST: Final = 245.0

@@ -22,13 +22,13 @@ def mirrored(mesh: Mesh, ground: GroundPlane) -> Mesh:
 
 
 def fresnel(rays: Array, ground: GroundPlane) -> Array:
-    """Return the share (N,) of light that water on the ground mirrors towards viewing rays (N, 3) (Schlick 1994)."""
-    steep = np.abs(rays @ _normal(ground))
+    """Return the share (...) of light that water on the ground mirrors towards viewing rays (..., 3) (Schlick 1994)."""
+    steep = np.abs(rays @ _normal(ground)) / np.linalg.norm(rays, axis=-1)
     return WATER_INDEX_SHARE + (1 - WATER_INDEX_SHARE) * (1 - np.clip(steep, 0.0, 1.0)) ** 5
 
 
 def beyond(picture: Array, camera: PinholeCamera, rays: Array, ground: GroundPlane) -> Array:
-    """Return what level water mirrors towards viewing rays (N, 3): the picture's colours (N, 3) far beyond.
+    """Return what level water mirrors towards unit viewing rays (N, 3): the picture's colours (N, 3) far beyond.
 
     What is mirrored is taken to be far away, so that its mirror image lies as far above the horizon as the water lies
     below; rays that lead out of the picture get the colour at its edge.

@@ -6,16 +6,21 @@ where shadows would lie, so one direction serves all views of a keyframe.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
+import shapely
 
-from data_registry.geometry import Array, GroundPlane, PinholeCamera
+from data_registry.courses import union_of
+from data_registry.geometry import Array, PinholeCamera, yaw_rotation
 from data_registry.projection import full_outline
 from data_registry.records import Annotation, Box, Keyframe
 from data_registry.silhouettes import fill
+
+Bools = npt.NDArray[np.bool_]
 
 PLACES: Final = {
     "boston-seaport": (42.34, -71.05),
@@ -26,12 +31,12 @@ PLACES: Final = {
 """Latitude and longitude of nuScenes' maps, degrees; their x points east and their y north."""
 DEFAULT_DIRECTION: Final = np.array([-0.45, 0.30, 0.84])
 """Where the key light comes from when nothing is known: high, behind the ego on its left (ego frame)."""
-AZIMUTHS: Final = 36
-ELEVATIONS: Final = (14.0, 20.0, 28.0, 38.0, 50.0, 64.0)
-"""Candidates: directions around the compass, degrees above the horizon."""
+COARSE: Final = (12, (16.0, 28.0, 45.0, 64.0))
+FINE_DEG: Final = ((-20.0, -10.0, 0.0, 10.0, 20.0), (-8.0, -4.0, 0.0, 4.0, 8.0))
+"""Candidates: around the compass at some elevations (degrees), then closer around the best of these."""
 REACH_M: Final = 30.0
 ROUND_BOX_M: Final = 5.0
-STEP_M: Final = 0.3
+STEP_M: Final = 0.4
 MOST_BOXES: Final = 14
 LEAST_POINTS: Final = 60
 LEAST_MATCH: Final = 0.42
@@ -54,25 +59,22 @@ class Sun:
     contrast: float | None
 
 
-def find_sun(keyframe: Keyframe, level: Array, camera: PinholeCamera) -> Sun:
+def find_sun(keyframe: Keyframe, views: Sequence[tuple[Array, PinholeCamera]]) -> Sun:
     """Return the sun of a keyframe.
 
     Args:
         keyframe: its clock, map and boxes.
-        level: (H, W) linear brightness of one of its pictures, the same for every view that asks.
-        camera: the camera of that picture.
+        views: linear brightness (H, W) of its pictures with their cameras, in an order of their own.
     """
     clock = _by_clock(keyframe)
-    covered = fill(camera, [full_outline(note.box.corners(), camera) for note in keyframe.annotations])
-    seen = np.where(covered, np.nan, level)
-    found = [_around(note, keyframe.ground, seen, camera) for note in _near(keyframe)]
-    samples = [sample for sample in found if sample is not None]
+    bodies = [_Body.of(note.box) for note in _near(keyframe)]
+    road = _road(keyframe, bodies, views)
     if clock is not None:
-        return Sun(clock, "clock", _contrast(samples, clock))
-    best = _best(samples)
-    if best is None:
+        return Sun(clock, "clock", None if road is None else _contrast(road, bodies, clock))
+    best = None if road is None else _best(road, bodies)
+    if road is None or best is None:
         return Sun(DEFAULT_DIRECTION / float(np.linalg.norm(DEFAULT_DIRECTION)), "default", None)
-    return Sun(best, "shadows", _contrast(samples, best))
+    return Sun(best, "shadows", _contrast(road, bodies, best))
 
 
 def solar_direction(timestamp_us: int, place: tuple[float, float]) -> Array:
@@ -117,87 +119,125 @@ def _distance(box: Box) -> float:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Sample:
-    """Road around one box: points (N, 2) in the box's frame from its centre, log brightness (N,), sizes, turn."""
+class _Body:
+    """A box in plan: middle (2,), turn (2, 2) into its own axes, length, width, height."""
+
+    middle: Array
+    turn: Array
+    size: tuple[float, float, float]
+
+    @classmethod
+    def of(cls, box: Box) -> _Body:
+        """Take a box's plan."""
+        return cls(np.array(box.centre[:2]), yaw_rotation(-box.pose().yaw)[:2, :2], box.size)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Road:
+    """Road around boxes: plan points (N, 2), ego frame, and log brightness (N,) relative to the road around each box."""
 
     points: Array
     brightness: Array
-    size: tuple[float, float, float]
-    yaw: float
 
 
-def _around(note: Annotation, ground: GroundPlane, level: Array, camera: PinholeCamera) -> _Sample | None:
-    """Return the road around a box as a picture shows it, NaN where it does not; None when too little is seen."""
-    length, width, _ = note.box.size
+def _road(
+    keyframe: Keyframe, bodies: Sequence[_Body], views: Sequence[tuple[Array, PinholeCamera]]
+) -> _Road | None:
+    """Return the road around boxes as pictures show it; None when too little is seen."""
+    taken: Any = shapely.union_all([shapely.Polygon(note.box.footprint()) for note in keyframe.annotations])
+    drivable = union_of(keyframe.map.drivable)
+    shapely.prepare(taken)
+    shapely.prepare(drivable)
+    bare: list[Array] = []
+    for body in bodies:
+        plan = _around(body)
+        plan = plan[~shapely.contains_xy(taken, plan[:, 0], plan[:, 1])]
+        if keyframe.map.drivable:
+            plan = plan[shapely.contains_xy(drivable, plan[:, 0], plan[:, 1])]
+        bare.append(plan)
+    found = [
+        piece
+        for level, camera in views
+        for piece in _seen(keyframe, (level, camera), bare)
+    ]
+    if not found:
+        return None
+    return _Road(np.concatenate([points for points, _ in found]), np.concatenate([bright for _, bright in found]))
+
+
+def _seen(
+    keyframe: Keyframe, view: tuple[Array, PinholeCamera], plans: Sequence[Array]
+) -> Iterator[tuple[Array, Array]]:
+    """Yield the plan points and relative log brightness of road that a view shows around each box."""
+    level, camera = view
+    covered = fill(camera, [full_outline(note.box.corners(), camera) for note in keyframe.annotations])
+    for plan in plans:
+        pixels, _ = camera.project(keyframe.ground.lift(plan))
+        inside = camera.contains(pixels)
+        columns, rows = np.rint(pixels[inside]).astype(np.int64).T
+        bare = ~covered[rows, columns]
+        if int(bare.sum()) >= LEAST_POINTS:
+            logs = np.log(np.maximum(level[rows[bare], columns[bare]], 1e-4))
+            yield plan[inside][bare], np.clip(logs - np.median(logs), -1.2, MARKING_LEVEL)
+
+
+def _around(body: _Body) -> Array:
+    """Return plan points (N, 2) on a grid around a box's footprint."""
+    length, width, _ = body.size
     along = np.arange(-length / 2 - ROUND_BOX_M, length / 2 + ROUND_BOX_M, STEP_M)
     across = np.arange(-width / 2 - ROUND_BOX_M, width / 2 + ROUND_BOX_M, STEP_M)
     grid = np.stack(np.meshgrid(along, across), axis=-1).reshape(-1, 2)
-    grid = grid[(np.abs(grid[:, 0]) > length / 2 + 0.1) | (np.abs(grid[:, 1]) > width / 2 + 0.1)]
-    yaw = note.box.pose().yaw
-    turn = np.array([[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]])
-    pixels, _ = camera.project(ground.lift(grid @ turn.T + np.array(note.box.centre[:2])))
-    seen = camera.contains(pixels)
-    columns, rows = np.rint(pixels[seen]).astype(np.int64).T
-    bare = np.isfinite(level[rows, columns])
-    if int(bare.sum()) < LEAST_POINTS:
+    return grid @ body.turn + body.middle
+
+
+def _shaded(points: Array, bodies: Sequence[_Body], direction: Array) -> Bools:
+    """Tell which road points (N, 2) lie in the shadow of a body: the ray towards the sun meets it."""
+    shaded = np.zeros(len(points), dtype=np.bool_)
+    for body in bodies:
+        local, way = (points - body.middle) @ body.turn.T, body.turn @ direction[:2]
+        enter, leave = np.zeros(len(points)), np.full(len(points), body.size[2] / max(float(direction[2]), 1e-3))
+        for axis in (0, 1):
+            step = float(way[axis]) if abs(float(way[axis])) > 1e-9 else 1e-9
+            one, two = ((side * body.size[axis] / 2 - local[:, axis]) / step for side in (-1, 1))
+            enter, leave = np.maximum(enter, np.minimum(one, two)), np.minimum(leave, np.maximum(one, two))
+        shaded |= enter < leave
+    return shaded
+
+
+def _contrast(road: _Road, bodies: Sequence[_Body], direction: Array) -> float | None:
+    """Return by how much log brightness falls in the shadows that a direction gives; None when few are seen."""
+    shaded = _shaded(road.points, bodies, direction)
+    if min(int(shaded.sum()), int((~shaded).sum())) < LEAST_POINTS // 2:
         return None
-    brightness = np.log(np.maximum(level[rows[bare], columns[bare]], 1e-4))
-    brightness = np.minimum(brightness - np.median(brightness), MARKING_LEVEL)
-    return _Sample(grid[seen][bare], np.maximum(brightness, -1.2), note.box.size, yaw)
+    return float(np.median(road.brightness[~shaded]) - np.median(road.brightness[shaded]))
 
 
-def _shaded(sample: _Sample, direction: Array) -> Array:
-    """Tell which points of a sample lie in its box's shadow: the ray towards the sun meets the box."""
-    cosine, sine = np.cos(sample.yaw), np.sin(sample.yaw)
-    way = np.array([cosine * direction[0] + sine * direction[1], -sine * direction[0] + cosine * direction[1]])
-    enter, leave = np.zeros(len(sample.points)), np.full(len(sample.points), sample.size[2] / max(direction[2], 1e-3))
-    for axis in (0, 1):
-        step = way[axis] if abs(way[axis]) > 1e-9 else 1e-9
-        one, two = ((side * sample.size[axis] / 2 - sample.points[:, axis]) / step for side in (-1, 1))
-        enter, leave = np.maximum(enter, np.minimum(one, two)), np.minimum(leave, np.maximum(one, two))
-    return enter < leave
+def _best(road: _Road, bodies: Sequence[_Body]) -> Array | None:
+    """Return the direction whose shadows match the picture best; None when none matches well."""
 
+    def match(angles: tuple[float, float]) -> float:
+        return _match(_shaded(road.points, bodies, _direction(*angles)), road.brightness)
 
-def _contrast(samples: Sequence[_Sample], direction: Array) -> float | None:
-    """Return by how much log brightness falls in the shadows that a direction gives; None when none is seen."""
-    if not samples:
+    turns, climbs = COARSE
+    coarse = [(360.0 / turns * turn, climb) for climb in climbs for turn in range(turns)]
+    turn, climb = max(coarse, key=match)
+    fine = [(turn + more, min(80.0, max(8.0, climb + up))) for more in FINE_DEG[0] for up in FINE_DEG[1]]
+    best = max(fine, key=match)
+    contrast = _contrast(road, bodies, _direction(*best))
+    if match(best) < LEAST_MATCH or contrast is None or contrast < LEAST_CONTRAST:
         return None
-    brightness = np.concatenate([sample.brightness for sample in samples])
-    shaded = np.concatenate([_shaded(sample, direction) for sample in samples])
-    if min(int(shaded.sum()), int((~shaded).sum())) < LEAST_POINTS // 3:
-        return None
-    return float(np.median(brightness[~shaded]) - np.median(brightness[shaded]))
+    return _direction(*best)
 
 
-def _best(samples: Sequence[_Sample]) -> Array | None:
-    """Return the candidate whose shadows match the picture best; None when none matches well."""
-    if not samples:
-        return None
-    brightness = np.concatenate([sample.brightness for sample in samples])
-    found: tuple[float, Array] | None = None
-    for direction in _candidates():
-        shaded = np.concatenate([_shaded(sample, direction) for sample in samples])
-        match = _match(shaded, brightness)
-        if match >= LEAST_MATCH and (found is None or match > found[0]):
-            found = match, direction
-    if found is None or (_contrast(samples, found[1]) or 0.0) < LEAST_CONTRAST:
-        return None
-    return found[1]
-
-
-def _match(shaded: Array, brightness: Array) -> float:
-    """Return minus the correlation of brightness with being shaded, 0 when all or nothing is shaded."""
-    share = float(shaded.mean())
-    if not 0.02 < share < 0.98 or float(brightness.std()) < 1e-6:
+def _match(shaded: Bools, brightness: Array) -> float:
+    """Return minus the correlation of brightness with being shaded, 0 when nearly all or nothing is shaded."""
+    share, spread = float(shaded.mean()), float(brightness.std())
+    if not 0.02 < share < 0.98 or spread < 1e-6:
         return 0.0
     step = float(brightness[~shaded].mean() - brightness[shaded].mean())
-    return step * float(np.sqrt(share * (1 - share))) / float(brightness.std())
+    return step * float(np.sqrt(share * (1 - share))) / spread
 
 
-def _candidates() -> list[Array]:
-    turns = np.arange(AZIMUTHS) * (2 * np.pi / AZIMUTHS)
-    return [
-        np.array([np.cos(turn) * np.cos(up), np.sin(turn) * np.cos(up), np.sin(up)])
-        for up in np.deg2rad(ELEVATIONS)
-        for turn in turns
-    ]
+def _direction(turn_deg: float, climb_deg: float) -> Array:
+    turn, climb = np.deg2rad(turn_deg), np.deg2rad(climb_deg)
+    return np.array([np.cos(turn) * np.cos(climb), np.sin(turn) * np.cos(climb), np.sin(climb)])
