@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import connected_components
 from data_registry.geometry import Array, GeometryError, GroundPlane, PinholeCamera
 from data_registry.scene3d.light import Lamp, Light
 from data_registry.scene3d.materials import TABLE
-from data_registry.scene3d.mesh import Mesh, joined
+from data_registry.scene3d.mesh import Mesh, joined, triple
 
 if TYPE_CHECKING:
     from data_registry.scene3d.shading import Skin, View, Weather
@@ -100,8 +100,9 @@ def _skin(whole: Mesh, triangles: Array, counts: Sequence[int], camera: PinholeC
 def _view(camera: PinholeCamera) -> View:
     from data_registry.scene3d.shading import View
 
-    rays = np.ascontiguousarray(camera.ego_to_camera.rotation.T @ np.linalg.inv(camera.intrinsics))
-    return View(camera.position, rays, 1.0 / float(camera.intrinsics[0, 0]))
+    rays = camera.ego_to_camera.rotation.T @ np.linalg.inv(camera.intrinsics)
+    rows = triple(rays[0]), triple(rays[1]), triple(rays[2])
+    return View(triple(camera.position), rows, 1.0 / float(camera.intrinsics[0, 0]))
 
 
 def _weather(light: Light) -> Weather:
@@ -110,10 +111,10 @@ def _weather(light: Light) -> Weather:
 
     air = light.air
     lamps = np.array([_lamp_row(lamp) for lamp in light.lamps]).reshape(-1, 12)
-    sun, ambient, direction = (np.asarray(v, dtype=np.float64) for v in (light.sun, light.ambient, light.direction))
-    far = ambient if air is None else np.asarray(air.colour, dtype=np.float64)
+    sun, ambient = triple(light.sun), triple(light.ambient)
+    far = ambient if air is None else triple(air.colour)
     fog, wetness = (0.0, 0.0) if air is None else (1.0 / air.sight_m, float(air.wetness))
-    return Weather(direction, sun, ambient, lamps, far, fog, wetness, noise_levels())
+    return Weather(triple(light.direction), sun, ambient, far, fog, wetness, lamps, noise_levels())
 
 
 def _lamp_row(lamp: Lamp) -> list[float]:

@@ -42,24 +42,33 @@ class Skin(NamedTuple):
 
 
 class View(NamedTuple):
-    """Where rays start (3,), how (column, row, 1) becomes a ray of unit depth (3, 3), and a pixel's width at 1 m."""
+    """Where rays start, the rows of the matrix from (column, row, 1) to a ray of unit depth, a pixel's width at 1 m."""
 
-    position: Array
-    rays: Array
+    position: Triple
+    rays: tuple[Triple, Triple, Triple]
     pixel: float
 
 
 class Weather(NamedTuple):
-    """A `Light` as plain arrays; lamps (L, 12): position, colour, direction, cosines of full and no light, reach²."""
+    """A `Light` in plain numbers; lamps (L, 12): position, colour, direction, cosines of full and no light, reach²."""
 
-    direction: Array
-    sun: Array
-    ambient: Array
-    lamps: Array
-    air: Array
+    direction: Triple
+    sun: Triple
+    ambient: Triple
+    air: Triple
     fog: float
     wetness: float
+    lamps: Array
     grain: Single
+
+
+class Look(NamedTuple):
+    """How a place mirrors: shares of light square on and at a flat angle, exponent, cosine towards the viewer."""
+
+    gloss: float
+    mirror: float
+    sharpness: float
+    facing: float
 
 
 class Picture(NamedTuple):
@@ -79,150 +88,155 @@ def _smooth(share: float) -> float:
 
 
 @compiled
-def _grain(weather: Weather, point: Triple, normal: Array, unit: float, footprint: float) -> float:
+def _dot(one: Triple, other: Triple) -> float:
+    return one[0] * other[0] + one[1] * other[1] + one[2] * other[2]
+
+
+@compiled
+def _grain(levels: Single, point: Triple, normal: Triple, unit: float, footprint: float) -> float:
     """Return noise at a point of a face, on the plane of axes that the face lies in best."""
     x, y, z = point
-    across = max(abs(normal[0]), abs(normal[1]))
-    if abs(normal[2]) >= across:
+    if abs(normal[2]) >= max(abs(normal[0]), abs(normal[1])):
         u, v = x, y
-    elif abs(normal[0]) == across:
+    elif abs(normal[0]) >= abs(normal[1]):
         u, v = y, z
     else:
         u, v = x, z
-    fine = noise(weather.grain, u * unit, v * unit, footprint * unit)
     coarse = unit / CLOUDS
-    return 0.7 * fine + 0.6 * noise(weather.grain, v * coarse + 71.3, u * coarse + 37.7, footprint * coarse)
+    fine = noise(levels, u * unit, v * unit, footprint * unit)
+    return 0.7 * fine + 0.6 * noise(levels, v * coarse + 71.3, u * coarse + 37.7, footprint * coarse)
 
 
 @compiled
 def _sky(weather: Weather, climb: float) -> Triple:
     """Return the light that comes from above (1) to the horizon (0) and the ground below it (-1)."""
     up = _smooth(climb * 2.5)
-    if climb < 0.0:
-        up = 0.0
-    dim = 1.0 + 0.65 * max(climb * 4.0, -1.0) if climb < 0.0 else 1.0
-    red, green, blue = weather.ambient
-    far = weather.air
+    dim = 1.0 + 0.65 * min(max(climb * 4.0, -1.0), 0.0)
+    far, high = weather.air, weather.ambient
     return (
-        dim * (far[0] + (red - far[0]) * up),
-        dim * (far[1] + (green - far[1]) * up),
-        dim * (far[2] + (blue - far[2]) * up),
+        dim * (far[0] + (high[0] - far[0]) * up),
+        dim * (far[1] + (high[1] - far[1]) * up),
+        dim * (far[2] + (high[2] - far[2]) * up),
     )
 
 
 @compiled
-def _highlight(normal: Array, eye: Triple, to: Triple, sharpness: float, facing: float) -> Triple:
-    """Return (lobe, cosine to its half vector, cosine to the source) of a highlight: times mirror share times light."""
-    x, y, z = eye[0] + to[0], eye[1] + to[1], eye[2] + to[2]
-    length = np.sqrt(x * x + y * y + z * z) + 1e-12
-    half = (normal[0] * x + normal[1] * y + normal[2] * z) / length
-    seen = (eye[0] * x + eye[1] * y + eye[2] * z) / length
-    source = normal[0] * to[0] + normal[1] * to[1] + normal[2] * to[2]
-    if half <= 0.0 or source <= 0.0 or sharpness * (1.0 - half) > 7.0:
-        return 0.0, seen, source
-    lobe = np.exp(sharpness * np.log(half)) * (sharpness + 2.0) / (8.0 * max(facing, source, 0.05))
-    return lobe, seen, source
-
-
-@compiled
-def _mirrored(gloss: float, mirror: float, cosine: float) -> float:
+def _mirrored(look: Look, cosine: float) -> float:
     """Return the share of light that is mirrored at an angle (Schlick 1994)."""
     flat = 1.0 - min(max(cosine, 0.0), 1.0)
     square = flat * flat
-    return gloss + (mirror - gloss) * square * square * flat
+    return look.gloss + (look.mirror - look.gloss) * square * square * flat
 
 
 @compiled
-def _lamp(lamp: Array, point: Triple, normal: Array) -> tuple[float, float, float, float]:
-    """Return the unit vector to a lamp and its strength at a point before Lambert's cosine; 0 when it does not reach."""
-    x, y, z = lamp[0] - point[0], lamp[1] - point[1], lamp[2] - point[2]
-    square = x * x + y * y + z * z
-    if square >= lamp[11] or normal[0] * x + normal[1] * y + normal[2] * z <= 0.0:
-        return 0.0, 0.0, 1.0, 0.0
-    inverse = 1.0 / np.sqrt(max(square, 1e-4))
-    along = -(lamp[6] * x + lamp[7] * y + lamp[8] * z) * inverse
-    if along <= lamp[10]:
-        return 0.0, 0.0, 1.0, 0.0
-    beam = _smooth((along - lamp[10]) / (lamp[9] - lamp[10]))
-    end = min(4.0 * (1.0 - square / lamp[11]), 1.0)
-    return x * inverse, y * inverse, z * inverse, beam * end * inverse * inverse
+def _highlight(normal: Triple, eye: Triple, to: Triple, look: Look) -> float:
+    """Return the share of a source's light that a face mirrors towards the eye, its rough mirror spread to a lobe."""
+    x, y, z = eye[0] + to[0], eye[1] + to[1], eye[2] + to[2]
+    length = np.sqrt(x * x + y * y + z * z) + 1e-12
+    half = (normal[0] * x + normal[1] * y + normal[2] * z) / length
+    if half <= 0.0 or look.sharpness * (1.0 - half) > 7.0:
+        return 0.0
+    seen = (eye[0] * x + eye[1] * y + eye[2] * z) / length
+    lobe = np.exp(look.sharpness * np.log(half)) * (look.sharpness + 2.0)
+    return _mirrored(look, seen) * lobe / (8.0 * max(look.facing, _dot(normal, to), 0.05))
 
 
 @compiled
-def _lit_by_lamps(weather: Weather, point: Triple, eye: Triple, normal: Array, look: Triple) -> Array:
-    """Return the lamps' light on a face and, after it, what the face mirrors of them, (6,)."""
-    result = np.zeros(6)
-    gloss, mirror, sharpness = look
-    facing = normal[0] * eye[0] + normal[1] * eye[1] + normal[2] * eye[2]
-    for index in range(len(weather.lamps)):
-        lamp = weather.lamps[index]
-        x, y, z, strength = _lamp(lamp, point, normal)
-        if strength <= 0.0:
+def _lit_by_lamps(
+    lamps: Array, point: Triple, eye: Triple, normal: Triple, look: Look
+) -> tuple[float, float, float, float, float, float]:
+    """Return the lamps' light on a face and, after it, what the face mirrors of them."""
+    red, green, blue, shine_red, shine_green, shine_blue = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for index in range(lamps.shape[0]):
+        x, y, z = lamps[index, 0] - point[0], lamps[index, 1] - point[1], lamps[index, 2] - point[2]
+        source = normal[0] * x + normal[1] * y + normal[2] * z
+        square = max(x * x + y * y + z * z, 1e-4)
+        if source <= 0.0 or square >= lamps[index, 11]:
             continue
-        lobe, seen, source = 0.0, 1.0, normal[0] * x + normal[1] * y + normal[2] * z
-        if mirror > 0.0:
-            lobe, seen, source = _highlight(normal, eye, (x, y, z), sharpness, facing)
-        share = lobe * _mirrored(gloss, mirror, seen)
-        for channel in range(3):
-            light = lamp[3 + channel] * strength * source
-            result[channel] += light
-            result[3 + channel] += light * share
-    return result
+        inverse = 1.0 / np.sqrt(square)
+        along = -(lamps[index, 6] * x + lamps[index, 7] * y + lamps[index, 8] * z) * inverse
+        none = lamps[index, 10]
+        if along <= none:
+            continue
+        end = min(4.0 * (1.0 - square / lamps[index, 11]), 1.0)
+        light = _smooth((along - none) / (lamps[index, 9] - none)) * end * source * inverse * inverse * inverse
+        red += light * lamps[index, 3]
+        green += light * lamps[index, 4]
+        blue += light * lamps[index, 5]
+        if look.mirror > 0.0:
+            light *= _highlight(normal, eye, (x * inverse, y * inverse, z * inverse), look)
+            shine_red += light * lamps[index, 3]
+            shine_green += light * lamps[index, 4]
+            shine_blue += light * lamps[index, 5]
+    return red, green, blue, shine_red, shine_green, shine_blue
 
 
 @compiled
-def _wet(weather: Weather, look: Array, point: Triple, normal: Array, footprint: float) -> tuple[float, float]:
-    """Return how wet a face is, and the share of a water's mirror that it has."""
-    level = _smooth((normal[2] - 0.6) * 3.0)
-    wet = weather.wetness * level
-    film = wet * look[FILM]
-    if film <= 0.0:
-        return wet, 0.0
+def _film(weather: Weather, wet: float, point: Triple, footprint: float) -> float:
+    """Return how much of a water's mirror lies on wet level ground: more in puddles."""
     unit = 1.0 / PUDDLE_M
     pool = noise(weather.grain, point[0] * unit, point[1] * unit, footprint * unit)
-    return wet, film * (0.35 + 0.65 * _smooth(0.5 + 1.6 * pool))
+    return wet * (0.35 + 0.65 * _smooth(0.5 + 1.6 * pool))
+
+
+@compiled
+def _lit(
+    place: tuple[Triple, Triple, Triple], colour: Triple, look: Look, weather: Weather, shares: tuple[float, float]
+) -> Triple:
+    """Return the light that leaves a place (point, normal, eye) towards the viewer, given its shares of sun and sky."""
+    point, normal, eye = place
+    sunlit, sky = shares
+    sun, ambient = weather.sun, weather.ambient
+    lamps = _lit_by_lamps(weather.lamps, point, eye, normal, look)
+    level = (SKY_SHARE_LEVEL + SKY_SHARE_SLOPE * normal[2]) * sky
+    red = colour[0] * (sun[0] * sunlit + ambient[0] * level + lamps[0])
+    green = colour[1] * (sun[1] * sunlit + ambient[1] * level + lamps[1])
+    blue = colour[2] * (sun[2] * sunlit + ambient[2] * level + lamps[2])
+    if look.mirror <= 0.0:
+        return red, green, blue
+    shine = _mirrored(look, look.facing)
+    glint = sunlit * _highlight(normal, eye, weather.direction, look) if sunlit > 0.0 else 0.0
+    above = _sky(weather, 2.0 * look.facing * normal[2] - eye[2])
+    return (
+        red * (1.0 - shine) + shine * sky * above[0] + glint * sun[0] + lamps[3],
+        green * (1.0 - shine) + shine * sky * above[1] + glint * sun[1] + lamps[4],
+        blue * (1.0 - shine) + shine * sky * above[2] + glint * sun[2] + lamps[5],
+    )
 
 
 @compiled
 def _shade(point: Triple, view: View, skin: Skin, face: int, scene: tuple[Weather, Cover]) -> Triple:
-    """Return the light that a place on a face sends to the viewer, linear RGB."""
+    """Return the light that a place on a face sends to the viewer through the air, linear RGB."""
     weather, cover = scene
-    look, normal, colour = skin.looks[face], skin.normals[face], skin.colours[face]
+    normal = (skin.normals[face, 0], skin.normals[face, 1], skin.normals[face, 2])
+    red, green, blue = skin.colours[face, 0], skin.colours[face, 1], skin.colours[face, 2]
+    looks = skin.looks
     x, y, z = view.position[0] - point[0], view.position[1] - point[1], view.position[2] - point[2]
     distance = np.sqrt(x * x + y * y + z * z)
-    eye = (x / distance, y / distance, z / distance)
+    if looks[face, GLOW] <= 0.0:
+        eye = (x / distance, y / distance, z / distance)
+        facing = max(_dot(normal, eye), 0.02)
+        footprint = distance * view.pixel / np.sqrt(facing)  # between a pixel's width and its length on the face
+        wet = weather.wetness * _smooth((normal[2] - 0.6) * 3.0)
+        film = wet * looks[face, FILM]
+        if film > 0.0:
+            film = _film(weather, film, point, footprint)
+        tone = 1.0 - wet * looks[face, SOAKS]
+        if looks[face, GRAIN] > 0.0:
+            grain = _grain(weather.grain, point, normal, 1.0 / looks[face, GRAIN_M], footprint)
+            tone *= max(1.0 + looks[face, GRAIN] * grain, 0.05)
+        sharpness = looks[face, SHARPNESS] + (FILM_SHARPNESS - looks[face, SHARPNESS]) * film
+        gloss, mirror = max(looks[face, GLOSS], film * FILM_GLOSS), max(looks[face, MIRROR], film)
+        sunlit = max(_dot(normal, weather.direction), 0.0)
+        if sunlit > 0.0:
+            sunlit *= sun_share(cover, point, normal)
+        colour, look = (red * tone, green * tone, blue * tone), Look(gloss, mirror, sharpness, facing)
+        red, green, blue = _lit((point, normal, eye), colour, look, weather, (sunlit, sky_share(cover, point)))
+    if weather.fog <= 0.0:
+        return red, green, blue
     clear = np.exp(-distance * weather.fog)
-    air, fog = weather.air, 1.0 - clear
-    if look[GLOW] > 0.0:
-        return (colour[0] * clear + air[0] * fog, colour[1] * clear + air[1] * fog, colour[2] * clear + air[2] * fog)
-    facing = max(normal[0] * eye[0] + normal[1] * eye[1] + normal[2] * eye[2], 0.02)
-    footprint = distance * view.pixel * facing**-0.6  # between a pixel's width and its length on the face
-    wet, film = _wet(weather, look, point, normal, footprint) if weather.wetness > 0.0 else (0.0, 0.0)
-    tone = 1.0 - wet * look[SOAKS]
-    if look[GRAIN] > 0.0:
-        tone *= max(1.0 + look[GRAIN] * _grain(weather, point, normal, 1.0 / look[GRAIN_M], footprint), 0.05)
-    gloss, mirror = max(look[GLOSS], film * FILM_GLOSS), max(look[MIRROR], film)
-    sharpness = look[SHARPNESS] + (FILM_SHARPNESS - look[SHARPNESS]) * film
-    open_sky = sky_share(cover, point)
-    sky = (SKY_SHARE_LEVEL + SKY_SHARE_SLOPE * normal[2]) * open_sky
-    to = (weather.direction[0], weather.direction[1], weather.direction[2])
-    sunlit = max(normal[0] * to[0] + normal[1] * to[1] + normal[2] * to[2], 0.0)
-    sunlit *= sun_share(cover, point, normal) if sunlit > 0.0 else 1.0
-    lamps = _lit_by_lamps(weather, point, eye, normal, (gloss, mirror, sharpness))
-    shine, reflected, glint = 0.0, 0.0, (0.0, 0.0, 0.0)
-    if mirror > 0.0:
-        shine = _mirrored(gloss, mirror, facing)
-        lobe, seen, _ = _highlight(normal, eye, to, sharpness, facing)
-        reflected = lobe * _mirrored(gloss, mirror, seen) * sunlit
-        glint = _sky(weather, 2.0 * facing * normal[2] - eye[2])
-    light = weather.sun, weather.ambient
-    result = np.empty(3)
-    for channel in range(3):
-        inward = light[0][channel] * sunlit + light[1][channel] * sky + lamps[channel]
-        sent = colour[channel] * tone * inward * (1.0 - shine) + shine * open_sky * glint[channel]
-        sent += light[0][channel] * reflected + lamps[3 + channel]
-        result[channel] = sent * clear + air[channel] * fog
-    return result[0], result[1], result[2]
+    air = weather.air
+    return (air[0] + (red - air[0]) * clear, air[1] + (green - air[1]) * clear, air[2] + (blue - air[2]) * clear)
 
 
 @compiled
@@ -302,7 +316,7 @@ def _place(view: View, u: float, v: float, depth: float) -> Triple:
     """Return the point that a picture position shows at a depth along the optical axis."""
     start, rays = view.position, view.rays
     return (
-        start[0] + depth * (rays[0, 0] * u + rays[0, 1] * v + rays[0, 2]),
-        start[1] + depth * (rays[1, 0] * u + rays[1, 1] * v + rays[1, 2]),
-        start[2] + depth * (rays[2, 0] * u + rays[2, 1] * v + rays[2, 2]),
+        start[0] + depth * (rays[0][0] * u + rays[0][1] * v + rays[0][2]),
+        start[1] + depth * (rays[1][0] * u + rays[1][1] * v + rays[1][2]),
+        start[2] + depth * (rays[2][0] * u + rays[2][1] * v + rays[2][2]),
     )

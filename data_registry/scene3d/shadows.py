@@ -19,14 +19,18 @@ from data_registry.geometry import Array, PinholeCamera
 from data_registry.scene3d.compiled import compiled
 from data_registry.scene3d.light import Light
 from data_registry.scene3d.materials import Material
-from data_registry.scene3d.mesh import Mesh, joined
+from data_registry.scene3d.mesh import Mesh, joined, triple
 from data_registry.scene3d.spans import Grid, Pieces, Single, draw, plane_through
 
 Triple = tuple[float, float, float]
 
 TEXELS: Final = 2048
-CASCADES: Final = ((0.03, 22.0), (0.12, 100.0))
-"""Texel of the fine and the coarse map, and how far ahead of the camera their middles lie, metres."""
+FINE_M: Final = 0.03
+COARSE_M: Final = 0.12
+"""Texels of the two maps of the sun."""
+FINE_AHEAD_M: Final = 22.0
+COARSE_AHEAD_M: Final = 100.0
+"""How far ahead of the camera their middles lie."""
 RELIEF_M: Final = 0.015
 
 FEET_TEXELS: Final = 800
@@ -45,35 +49,29 @@ FEET_SHARE: Final = 0.85
 
 
 class Cover(NamedTuple):
-    """The maps as plain arrays; no shadows at all when `sun` is empty.
+    """The maps in plain arrays and numbers; nothing is taken where the arrays are empty.
 
     Attributes:
         sun: (2, N, N), distance along the sun's direction of what is first lit, -inf where nothing is.
-        axes: (3, 3), rows right, up and towards the sun.
-        origins: (2, 2), (right, up) of the first texel of each sun map; then (3,) texels: fine, coarse, feet.
-        texels: (3,), metres: fine, coarse, feet.
-        ground: (K, K), lowest height, +inf where nothing is; first axis y, second x.
+        axes: unit vectors right, up and towards the sun.
+        origins: (right, up) of the first texel of each sun map, metres.
+        ground: (K, K), height of the ground, +inf where nothing is; first axis y, second x.
         feet: (K, K), share of the sky lost just above the ground.
-        feet_origin: (2,), (x, y) of the first texel.
+        feet_origin: (x, y) of the first texel of both.
     """
 
     sun: Single
-    axes: Array
-    origins: Array
-    texels: Array
+    axes: tuple[Triple, Triple, Triple]
+    origins: tuple[tuple[float, float], tuple[float, float]]
     ground: Single
     feet: Single
-    feet_origin: Array
+    feet_origin: tuple[float, float]
 
 
+_NO_MAP: Final = np.zeros((0, 0), dtype=np.float32)
+_UNIT: Final = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 NO_COVER: Final = Cover(
-    np.zeros((0, 0, 0), dtype=np.float32),
-    np.eye(3),
-    np.zeros((2, 2)),
-    np.ones(3),
-    np.zeros((0, 0), dtype=np.float32),
-    np.zeros((0, 0), dtype=np.float32),
-    np.zeros(2),
+    np.zeros((0, 0, 0), dtype=np.float32), _UNIT, ((0.0, 0.0), (0.0, 0.0)), _NO_MAP, _NO_MAP, (0.0, 0.0)
 )
 
 
@@ -111,17 +109,23 @@ def cast_shadows(casters: Sequence[Mesh], camera: PinholeCamera, light: Light) -
     axes = _axes(light.direction)
     ahead = camera.ego_to_camera.rotation[2] * np.array([1.0, 1.0, 0.0])
     ahead /= max(float(np.linalg.norm(ahead)), 1e-6)
-    origins = np.array([_corner(axes[:2] @ (camera.position + far * ahead), texel, TEXELS) for texel, far in CASCADES])
-    texels = np.array([*(texel for texel, _ in CASCADES), FEET_TEXEL_M])
+    fine = _corner(axes[:2] @ (camera.position + FINE_AHEAD_M * ahead), FINE_M, TEXELS)
+    coarse = _corner(axes[:2] @ (camera.position + COARSE_AHEAD_M * ahead), COARSE_M, TEXELS)
     feet_origin = _corner(camera.position[:2] + FEET_AHEAD_M * ahead[:2], FEET_TEXEL_M, FEET_TEXELS)
     if light.direction[2] > 0:
-        sun = np.stack([_heights(triangles, axes, origins[k], texels[k], TEXELS) for k in range(len(CASCADES))])
+        sun = np.stack([_heights(triangles, axes, *level) for level in ((fine, FINE_M, TEXELS), (coarse, COARSE_M, TEXELS))])
     else:
         sun = NO_COVER.sun
     lying = np.isin(whole.materials, GROUNDS)
     ground = _ground(triangles, lying, feet_origin)
     feet = _feet(triangles[~lying], ground, feet_origin)
-    return Shadows(Cover(sun, axes, origins, texels, ground, feet, feet_origin))
+    origins = _pair(fine), _pair(coarse)
+    rows = triple(axes[0]), triple(axes[1]), triple(axes[2])
+    return Shadows(Cover(sun, rows, origins, ground, feet, _pair(feet_origin)))
+
+
+def _pair(values: Array) -> tuple[float, float]:
+    return float(values[0]), float(values[1])
 
 
 def _axes(direction: Array) -> Array:
@@ -210,8 +214,8 @@ def _mark_walls(triangles: Array, lattice: Triple, taken: Single) -> None:
 def _sun_shares(cover: Cover, points: Array, normals: Array) -> Array:
     result = np.empty(len(points))
     for index in range(len(points)):
-        place = (points[index, 0], points[index, 1], points[index, 2])
-        result[index] = sun_share(cover, place, normals[index])
+        point = (points[index, 0], points[index, 1], points[index, 2])
+        result[index] = sun_share(cover, point, (normals[index, 0], normals[index, 1], normals[index, 2]))
     return result
 
 
@@ -224,52 +228,62 @@ def _sky_shares(cover: Cover, points: Array) -> Array:
 
 
 @compiled
-def sun_share(cover: Cover, point: Triple, normal: Array) -> float:
-    """Return the share of the sun that reaches a point of a face with this unit normal (3,), turned to the sun."""
+def sun_share(cover: Cover, point: Triple, normal: Triple) -> float:
+    """Return the share of the sun that reaches a point of a face with this unit normal, which looks to the sun."""
+    if not cover.sun.size:
+        return 1.0
     axes = cover.axes
-    right = axes[0, 0] * point[0] + axes[0, 1] * point[1] + axes[0, 2] * point[2]
-    up = axes[1, 0] * point[0] + axes[1, 1] * point[1] + axes[1, 2] * point[2]
-    for cascade in range(len(cover.sun)):
-        texel = cover.texels[cascade]
-        u, v = (right - cover.origins[cascade, 0]) / texel, (up - cover.origins[cascade, 1]) / texel
-        if 1.0 <= u < TEXELS - 2 and 1.0 <= v < TEXELS - 2:
-            return _lit_share(cover.sun[cascade], axes, (u, v, texel), point, normal)
-    return 1.0
+    right = axes[0][0] * point[0] + axes[0][1] * point[1] + axes[0][2] * point[2]
+    up = axes[1][0] * point[0] + axes[1][1] * point[1] + axes[1][2] * point[2]
+    level, texel = 0, FINE_M
+    u, v = (right - cover.origins[0][0]) / texel, (up - cover.origins[0][1]) / texel
+    if not (1.0 <= u < TEXELS - 2 and 1.0 <= v < TEXELS - 2):
+        level, texel = 1, COARSE_M
+        u, v = (right - cover.origins[1][0]) / texel, (up - cover.origins[1][1]) / texel
+        if not (1.0 <= u < TEXELS - 2 and 1.0 <= v < TEXELS - 2):
+            return 1.0
+    toward = axes[2]
+    rise = max(normal[0] * toward[0] + normal[1] * toward[1] + normal[2] * toward[2], 1e-3)
+    along_u = -(normal[0] * axes[0][0] + normal[1] * axes[0][1] + normal[2] * axes[0][2]) / rise * texel
+    along_v = -(normal[0] * axes[1][0] + normal[1] * axes[1][1] + normal[2] * axes[1][2]) / rise * texel
+    height = toward[0] * point[0] + toward[1] * point[1] + toward[2] * point[2] + RELIEF_M / rise
+    return _lit_share(cover.sun, level, (u, v), (height, along_u, along_v))
 
 
 @compiled
-def _lit_share(heights: Single, axes: Array, place: Triple, point: Triple, normal: Array) -> float:
-    """Return the share of 3 x 3 texels, weighted by a smooth bump, whose first lit thing is the face or below it."""
-    u, v, texel = place
-    toward = axes[2]
-    rise = max(normal[0] * toward[0] + normal[1] * toward[1] + normal[2] * toward[2], 1e-3)
-    along_u = -(normal[0] * axes[0, 0] + normal[1] * axes[0, 1] + normal[2] * axes[0, 2]) / rise * texel
-    along_v = -(normal[0] * axes[1, 0] + normal[1] * axes[1, 1] + normal[2] * axes[1, 2]) / rise * texel
-    level = toward[0] * point[0] + toward[1] * point[1] + toward[2] * point[2] + RELIEF_M / rise
-    column, row = int(np.floor(u + 0.5)), int(np.floor(v + 0.5))
+def _lit_share(maps: Single, level: int, place: tuple[float, float], plane: Triple) -> float:
+    """Return the share of 3 x 3 texels, weighted by a smooth bump, where nothing is higher than the face's plane."""
+    u, v = place
+    height, along_u, along_v = plane
+    column, row = int(u + 0.5), int(v + 0.5)
     across, down = u - column, v - row
-    shares = ((0.5 - across) ** 2 / 2, 0.75 - across**2, (0.5 + across) ** 2 / 2)
+    left, middle, right = (0.5 - across) ** 2 * 0.5, 0.75 - across * across, (0.5 + across) ** 2 * 0.5
     lit = 0.0
-    for step, weight in ((-1, (0.5 - down) ** 2 / 2), (0, 0.75 - down**2), (1, (0.5 + down) ** 2 / 2)):
-        expected = level + along_v * (step - down) - along_u * across
-        for aside in range(3):
-            if heights[row + step, column + aside - 1] <= expected + along_u * (aside - 1):
-                lit += weight * shares[aside]
+    for step in range(-1, 2):
+        weight = 0.75 - down * down if step == 0 else (0.5 + step * down) ** 2 * 0.5
+        expected = height + along_v * (step - down) - along_u * across
+        if maps[level, row + step, column - 1] <= expected - along_u:
+            lit += weight * left
+        if maps[level, row + step, column] <= expected:
+            lit += weight * middle
+        if maps[level, row + step, column + 1] <= expected + along_u:
+            lit += weight * right
     return lit
 
 
 @compiled
 def sky_share(cover: Cover, point: Triple) -> float:
     """Return the share of the sky that things near the ground leave to a point."""
-    size = len(cover.feet)
-    texel = cover.texels[2]
-    u, v = (point[0] - cover.feet_origin[0]) / texel, (point[1] - cover.feet_origin[1]) / texel
+    feet = cover.feet
+    size = len(feet)
+    u, v = (point[0] - cover.feet_origin[0]) / FEET_TEXEL_M, (point[1] - cover.feet_origin[1]) / FEET_TEXEL_M
     if not (0.0 <= u < size - 1 and 0.0 <= v < size - 1):
+        return 1.0
+    height = point[2] - cover.ground[int(v + 0.5), int(u + 0.5)]
+    if height >= FEET_HEIGHT_M:
         return 1.0
     column, row = int(u), int(v)
     right, down = u - column, v - row
-    feet = cover.feet
     upper = feet[row, column] * (1.0 - right) + feet[row, column + 1] * right
     lower = feet[row + 1, column] * (1.0 - right) + feet[row + 1, column + 1] * right
-    height = point[2] - cover.ground[row, column]
-    return 1.0 - (upper + (lower - upper) * down) * min(max(1.0 - height / FEET_HEIGHT_M, 0.0), 1.0)
+    return 1.0 - (upper + (lower - upper) * down) * min(1.0 - height / FEET_HEIGHT_M, 1.0)
