@@ -176,12 +176,16 @@ def _sun_share(keyframe: Keyframe, sun: Sun, levels: Sequence[Array]) -> float:
     seen = 1 - float(np.exp(-(sun.contrast or 0.0)))
     if OVERCAST_WORDS.search(keyframe.description):
         return 0.5 * seen if sun.known_from == "shadows" else OVERCAST_SHARE
-    if sun.contrast is not None and sun.contrast > LEAST_SHADOW:
-        return float(np.clip(seen, *SUN_SHARES))
     lower = np.concatenate([level[level.shape[0] // 3 :].ravel() for level in levels])
     dark, bright = np.percentile(lower, [15, 85])
     guess = (np.log2(float(bright) / max(float(dark), 1e-3)) - 0.8) / 3.0
-    return float(np.clip(guess, 0.05, GUESSED_SHARE))
+    guess = float(np.clip(guess, 0.05, GUESSED_SHARE))
+    if sun.contrast is None:
+        return guess
+    if sun.contrast < LEAST_SHADOW:
+        return OVERCAST_SHARE
+    # other things' shade darkens the road beside boxes too and hides their own: what is seen is a lower bound
+    return float(np.clip(max(seen, guess if sun.known_from == "clock" else 0.0), *SUN_SHARES))
 
 
 def _light(road: Array, sun: Sun, share: float, is_night: bool) -> Light:

@@ -162,12 +162,12 @@ class Compositor(LocalBackend):
         samples, model = self.identity_settings.samples, request.model
         is_surface = isinstance(scene.placement, Surface)
         bodies = surfaces.layers(scene.mesh) if is_surface else [scene.mesh]
-        drawn = render(bodies, model, look.light, window, samples)
+        drawn = _drawn(bodies, model, (look.light, samples), window)
         nearer = joined([scene.mesh, *([scene.hole] if scene.hole else [])])
         blockers = occluders(request.keyframe, model, request.camera.timestamp_us, nearer)
         if scene.hole is not None:
             blockers = _without_owner(scene, blockers)
-        hiding = render(blockers, model, _PLAIN, window, 1)
+        hiding = _hiding(blockers, model, window)
         shown = np.where(hiding.depth < drawn.depth, 0.0, 1.0)
         rays = _pixel_rays(model, window)
         source = linear(request.source[scene.part])
@@ -237,6 +237,31 @@ def _without_owner(scene: _Scene, blockers: list[Mesh]) -> list[Mesh]:
     gaps = [float(np.hypot(*(blocker.vertices[:, :2].mean(axis=0) - middle[:2]))) for blocker in blockers]
     nearest = int(np.argmin(gaps)) if gaps else -1
     return [blocker for index, blocker in enumerate(blockers) if index != nearest]
+
+
+def _hiding(blockers: list[Mesh], model: PinholeCamera, window: Window) -> Rendering:
+    """Return what stands before hazard and ground; nothing at all costs nothing."""
+    return _drawn(blockers, model, (_PLAIN, 1), window)
+
+
+def _drawn(meshes: list[Mesh], model: PinholeCamera, how: tuple[Light, int], window: Window) -> Rendering:
+    """Render meshes within a window, working only where they are: windows hold shadows and reflections too."""
+    left, top, right, bottom = window
+    shape = (bottom - top, right - left)
+    whole = Rendering(np.zeros((*shape, 3)), np.zeros(shape), np.full(shape, np.inf), np.full(shape, -1, np.int32))
+    shown = [outline(_bounds(mesh), model) for mesh in meshes if len(mesh.faces)]
+    bounds = [shape.bounds for shape in shown if not shape.is_empty]
+    if not bounds:
+        return whole
+    lows, highs = np.floor(np.min(bounds, axis=0)).astype(int) - 1, np.ceil(np.max(bounds, axis=0)).astype(int) + 2
+    inner = (max(left, lows[0]), max(top, lows[1]), min(right, highs[2]), min(bottom, highs[3]))
+    if inner[0] >= inner[2] or inner[1] >= inner[3]:
+        return whole
+    found = render(meshes, model, how[0], (int(inner[0]), int(inner[1]), int(inner[2]), int(inner[3])), how[1])
+    part = (slice(inner[1] - top, inner[3] - top), slice(inner[0] - left, inner[2] - left))
+    for name in ("rgb", "coverage", "depth", "owner"):
+        getattr(whole, name)[part] = getattr(found, name)
+    return whole
 
 
 def _under(scene: _Scene, view: tuple[Array, Array, Rendering]) -> Array:

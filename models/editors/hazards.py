@@ -11,11 +11,13 @@ from data_registry.geometry import Array, Transform
 from data_registry.records import Annotation, Attached, Box, Mounted, Placement, Standing, Surface
 from data_registry.scene3d.light import Light
 from data_registry.scene3d.mesh import Mesh, joined
+from data_registry.scene3d import shapes
 from data_registry.scene3d.shapes import SHAPES, SURFACES
 from data_registry.scene3d.solids import Colour, panel
 from models.editors.appearance import linear
 from models.editors.editor import EditRequest, UnknownShapeError
 
+MOUNTED: Final[dict[str, Any]] = getattr(shapes, 'MOUNTED', {})
 PAINTS: Final[tuple[Colour, ...]] = (
     *((0.62, 0.63, 0.64), (0.30, 0.31, 0.33), (0.05, 0.055, 0.06), (0.24, 0.30, 0.37)),
     *((0.36, 0.05, 0.045), (0.52, 0.49, 0.42), (0.04, 0.09, 0.20), (0.14, 0.15, 0.16)),
@@ -55,12 +57,26 @@ def hazard_mesh(request: EditRequest, placement: Placement, light: Light | None 
         if shape not in SURFACES:
             raise _unknown(request, shape, placement)
         return SURFACES[shape](np.array(placement.polygon), request.keyframe.ground.height_at)
+    if isinstance(placement, Mounted):
+        return _mounted(request, shape, placement)
     if shape not in SHAPES:
         raise _unknown(request, shape, placement)
     build: Any = SHAPES[shape]
     colour = _colour(request, placement, shape, light)
     mesh: Mesh = build(*placement.box.size) if colour is None else build(*placement.box.size, colour=colour)
     return mesh.placed(_foot(placement.box))
+
+
+def _mounted(request: EditRequest, shape: str, placement: Mounted) -> Mesh:
+    """Return what hangs above the ground with what carries it, down to the ground."""
+    if shape not in MOUNTED:
+        raise _unknown(request, shape, placement)
+    foot = _foot(placement.box)
+    ground = float(request.keyframe.ground.height_at(foot.translation[None])[0])
+    underside = float(foot.translation[2]) - ground
+    build: Any = MOUNTED[shape]
+    below = Transform(foot.rotation, foot.translation - foot.rotation @ np.array([0.0, 0.0, underside]))
+    return build(*placement.box.size, underside).placed(below)
 
 
 def _unknown(request: EditRequest, shape: str, placement: Placement) -> UnknownShapeError:

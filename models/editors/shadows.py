@@ -22,8 +22,10 @@ CELLS: Final = 360
 FINEST_M: Final = 0.015
 LEVELS_M: Final = (0.04, 0.10, 0.2, 0.4, 0.7, 1.1, 1.6, 2.4, 100.0)
 """Upper ends of the heights that spread alike."""
-SKY_SPREAD: Final = 0.55
+SKY_SPREAD: Final = 0.38
 """Spread of the missing sky per metre of height: it comes from everywhere."""
+SKY_LEAST_M: Final = 0.035
+"""Least spread of the missing sky: even what lies flat on the ground takes some light from beside it."""
 LONGEST_M: Final = 14.0
 """Shadows are cut off this far from the hazard: a low sun would throw them out of the picture."""
 
@@ -67,24 +69,25 @@ def sun_shade(mesh: Mesh, direction: Array, spread: float, ground: GroundPlane) 
     slope = -direction[:2] / climb
     reach = float(np.hypot(*slope))
     slope = slope * min(1.0, LONGEST_M / max(reach * float(_heights(mesh.vertices, ground).max()), 1e-6))
-    return _fallen(mesh, slope, spread * float(np.hypot(1.0, reach)), ground)
+    return _fallen(mesh, slope, (spread * float(np.hypot(1.0, reach)), 0.0), ground)
 
 
 def sky_shade(mesh: Mesh, ground: GroundPlane) -> PlanShade:
     """Return where a mesh keeps the sky away: below it and close around."""
-    return _fallen(mesh, np.zeros(2), SKY_SPREAD, ground)
+    return _fallen(mesh, np.zeros(2), (SKY_SPREAD, SKY_LEAST_M), ground)
 
 
 def _heights(points: Array, ground: GroundPlane) -> Array:
     return np.maximum(points[..., 2] - ground.height_m - points[..., 0] * ground.slope_x - points[..., 1] * ground.slope_y, 0.0)
 
 
-def _fallen(mesh: Mesh, slope: Array, spread: float, ground: GroundPlane) -> PlanShade:
-    """Let faces fall `slope` metres sideways per metre of height, and spread each by its height."""
+def _fallen(mesh: Mesh, slope: Array, spread: tuple[float, float], ground: GroundPlane) -> PlanShade:
+    """Let faces fall `slope` metres sideways per metre of height; each spreads per metre of height, and by a least."""
+    growth, least = spread
     faces = _cut(mesh.triangles(), ground)
     heights = _heights(faces, ground)
     plan = faces[..., :2] + heights[..., None] * slope
-    pad = 0.1 + 2.5 * min(spread * float(heights.max()), 1.5)
+    pad = 0.1 + 2.5 * min(growth * float(heights.max()) + least, 1.5)
     low, high = plan.reshape(-1, 2).min(axis=0) - pad, plan.reshape(-1, 2).max(axis=0) + pad
     cell = max(FINEST_M, float((high - low).max()) / CELLS)
     columns, rows = (np.ceil((high - low) / cell).astype(int) + 1).tolist()
@@ -99,7 +102,7 @@ def _fallen(mesh: Mesh, slope: Array, spread: float, ground: GroundPlane) -> Pla
         mask = _filled(chosen, (columns, rows)) & ~taken
         taken |= mask
         middle = (upper + (LEVELS_M[index - 1] if index else 0.0)) / 2 if upper < 50 else 3.0
-        sigma = min(spread * middle, 1.5) / cell
+        sigma = min(growth * middle + least, 1.5) / cell
         share += ndimage.gaussian_filter(mask.astype(np.float32), max(sigma, 0.6), truncate=2.5)
     return PlanShade(np.clip(share, 0.0, 1.0), low, cell)
 
