@@ -68,7 +68,7 @@ def render(
     Raises:
         GeometryError: the window is empty or not in the picture, or samples is below 1.
     """
-    from data_registry.scene3d.shading import resolve
+    from data_registry.scene3d.shading import Scene, resolve
     from data_registry.scene3d.shadows import NO_COVER
     from data_registry.scene3d.spans import Grid, draw, projected
 
@@ -84,9 +84,10 @@ def render(
     nearness = np.zeros((grid.rows, grid.columns), dtype=np.float32)
     winner = np.full((grid.rows, grid.columns), -1, dtype=np.int32)
     draw(pieces, grid, nearness, winner)
-    scene = _weather(light), NO_COVER if shadows is None else shadows.cover
     skin = _skin(whole, triangles, [len(mesh.faces) for mesh in meshes], camera)
-    return Rendering(*resolve((nearness, winner), pieces, grid, skin, _view(camera), scene))
+    cover = NO_COVER if shadows is None else shadows.cover
+    scene = Scene(pieces, skin, _view(camera), _weather(light), cover)
+    return Rendering(*resolve((nearness, winner), grid, scene))
 
 
 def _skin(whole: Mesh, triangles: Array, counts: Sequence[int], camera: PinholeCamera) -> Skin:

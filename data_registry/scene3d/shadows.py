@@ -22,20 +22,22 @@ from data_registry.scene3d.materials import Material
 from data_registry.scene3d.mesh import Mesh, joined, triple
 from data_registry.scene3d.spans import Grid, Pieces, Single, draw, plane_through
 
+Pair = tuple[float, float]
 Triple = tuple[float, float, float]
+Axes = tuple[Triple, Triple, Triple]
 
-TEXELS: Final = 2048
-FINE_M: Final = 0.03
-COARSE_M: Final = 0.12
+TEXELS: Final = 1536
+FINE_M: Final = 0.04
+COARSE_M: Final = 0.14
 """Texels of the two maps of the sun."""
 FINE_AHEAD_M: Final = 22.0
 COARSE_AHEAD_M: Final = 100.0
 """How far ahead of the camera their middles lie."""
 RELIEF_M: Final = 0.015
 
-FEET_TEXELS: Final = 800
+FEET_TEXELS: Final = 700
 FEET_TEXEL_M: Final = 0.1
-FEET_AHEAD_M: Final = 35.0
+FEET_AHEAD_M: Final = 31.0
 FEET_HEIGHT_M: Final = 0.9
 """What hangs lower than this above the ground takes sky from it."""
 STEP_M: Final = 0.05
@@ -61,11 +63,11 @@ class Cover(NamedTuple):
     """
 
     sun: Single
-    axes: tuple[Triple, Triple, Triple]
-    origins: tuple[tuple[float, float], tuple[float, float]]
+    axes: Axes
+    origins: tuple[Pair, Pair]
     ground: Single
     feet: Single
-    feet_origin: tuple[float, float]
+    feet_origin: Pair
 
 
 _NO_MAP: Final = np.zeros((0, 0), dtype=np.float32)
@@ -113,7 +115,9 @@ def cast_shadows(casters: Sequence[Mesh], camera: PinholeCamera, light: Light) -
     coarse = _corner(axes[:2] @ (camera.position + COARSE_AHEAD_M * ahead), COARSE_M, TEXELS)
     feet_origin = _corner(camera.position[:2] + FEET_AHEAD_M * ahead[:2], FEET_TEXEL_M, FEET_TEXELS)
     if light.direction[2] > 0:
-        sun = np.stack([_heights(triangles, axes, *level) for level in ((fine, FINE_M, TEXELS), (coarse, COARSE_M, TEXELS))])
+        sun = np.full((2, TEXELS, TEXELS), -np.inf, dtype=np.float32)
+        _raise(sun[0], triangles, axes, fine, FINE_M)
+        _raise(sun[1], triangles, axes, coarse, COARSE_M)
     else:
         sun = NO_COVER.sun
     lying = np.isin(whole.materials, GROUNDS)
@@ -124,7 +128,7 @@ def cast_shadows(casters: Sequence[Mesh], camera: PinholeCamera, light: Light) -
     return Shadows(Cover(sun, rows, origins, ground, feet, _pair(feet_origin)))
 
 
-def _pair(values: Array) -> tuple[float, float]:
+def _pair(values: Array) -> Pair:
     return float(values[0]), float(values[1])
 
 
@@ -140,11 +144,16 @@ def _corner(middle: Array, texel: float, count: int) -> Array:
     return (np.floor(middle / texel) - count // 2) * texel
 
 
-def _heights(triangles: Array, axes: Array, origin: Array, texel: float, count: int) -> Single:
-    """Return the greatest height along the last axis, (count, count), of what lies over each texel."""
-    highest = np.full((count, count), -np.inf, dtype=np.float32)
+def _raise(highest: Single, triangles: Array, axes: Array, origin: Array, texel: float) -> None:
+    """Raise a map (N, N) to the greatest height along the last axis of what lies over each texel."""
     pieces = _flattened(triangles, axes, origin, texel)
-    draw(pieces, Grid(0, 0, count, count, 1), highest, np.zeros((0, 0), dtype=np.int32))
+    draw(pieces, Grid(0, 0, len(highest), len(highest), 1), highest, np.zeros((0, 0), dtype=np.int32))
+
+
+def _heights(triangles: Array, axes: Array, origin: Array) -> Single:
+    """Return a map of feet's size (K, K) with the greatest height along the last axis, -inf where nothing is."""
+    highest = np.full((FEET_TEXELS, FEET_TEXELS), -np.inf, dtype=np.float32)
+    _raise(highest, triangles, axes, origin, FEET_TEXEL_M)
     return highest
 
 
@@ -167,8 +176,8 @@ def _flattened(triangles: Array, axes: Array, origin: Array, texel: float) -> Pi
 
 def _ground(triangles: Array, lying: npt.NDArray[np.bool_], origin: Array) -> Single:
     """Return the height (K, K) of what is made of a ground's material, elsewhere of the lowest thing."""
-    known = _heights(triangles[lying], np.eye(3), origin, FEET_TEXEL_M, FEET_TEXELS)
-    lowest = -_heights(triangles, np.diag([1.0, 1.0, -1.0]), origin, FEET_TEXEL_M, FEET_TEXELS)
+    known = _heights(triangles[lying], np.eye(3), origin)
+    lowest = -_heights(triangles, np.diag([1.0, 1.0, -1.0]), origin)
     return np.where(np.isfinite(known), known, lowest)
 
 
@@ -180,7 +189,7 @@ def _feet(triangles: Array, ground: Single, origin: Array) -> Single:
     column, row = np.where(inside[:, None], index, 0).T
     gap = low - ground[row, column]
     near = inside & (gap < FEET_HEIGHT_M)
-    bodies = _heights(triangles[near & (gap > STEP_M)], np.eye(3), origin, FEET_TEXEL_M, FEET_TEXELS) - ground
+    bodies = _heights(triangles[near & (gap > STEP_M)], np.eye(3), origin) - ground
     taken = ((bodies > STEP_M) & (bodies < FEET_HEIGHT_M)).astype(np.float32)
     _mark_walls(triangles[near & (high - low > WALL_M)], (origin[0], origin[1], FEET_TEXEL_M), taken)
     size = round(FEET_BLUR_M / FEET_TEXEL_M)
@@ -212,34 +221,39 @@ def _mark_walls(triangles: Array, lattice: Triple, taken: Single) -> None:
 
 @compiled
 def _sun_shares(cover: Cover, points: Array, normals: Array) -> Array:
+    maps, axes, origins = cover.sun, cover.axes, cover.origins
     result = np.empty(len(points))
     for index in range(len(points)):
         point = (points[index, 0], points[index, 1], points[index, 2])
-        result[index] = sun_share(cover, point, (normals[index, 0], normals[index, 1], normals[index, 2]))
+        normal = (normals[index, 0], normals[index, 1], normals[index, 2])
+        result[index] = sun_share(maps, axes, origins, point, normal)
     return result
 
 
 @compiled
 def _sky_shares(cover: Cover, points: Array) -> Array:
+    feet, ground, corner = cover.feet, cover.ground, cover.feet_origin
     result = np.empty(len(points))
     for index in range(len(points)):
-        result[index] = sky_share(cover, (points[index, 0], points[index, 1], points[index, 2]))
+        result[index] = sky_share(feet, ground, corner, (points[index, 0], points[index, 1], points[index, 2]))
     return result
 
 
 @compiled
-def sun_share(cover: Cover, point: Triple, normal: Triple) -> float:
-    """Return the share of the sun that reaches a point of a face with this unit normal, which looks to the sun."""
-    if not cover.sun.size:
+def sun_share(maps: Single, axes: Axes, origins: tuple[Pair, Pair], point: Triple, normal: Triple) -> float:
+    """Return the share of the sun that reaches a point of a face with this unit normal, which looks to the sun.
+
+    The first three arguments are a cover's: one tuple would be taken apart anew, and slowly, for every point.
+    """
+    if not maps.size:
         return 1.0
-    axes = cover.axes
     right = axes[0][0] * point[0] + axes[0][1] * point[1] + axes[0][2] * point[2]
     up = axes[1][0] * point[0] + axes[1][1] * point[1] + axes[1][2] * point[2]
     level, texel = 0, FINE_M
-    u, v = (right - cover.origins[0][0]) / texel, (up - cover.origins[0][1]) / texel
+    u, v = (right - origins[0][0]) / texel, (up - origins[0][1]) / texel
     if not (1.0 <= u < TEXELS - 2 and 1.0 <= v < TEXELS - 2):
         level, texel = 1, COARSE_M
-        u, v = (right - cover.origins[1][0]) / texel, (up - cover.origins[1][1]) / texel
+        u, v = (right - origins[1][0]) / texel, (up - origins[1][1]) / texel
         if not (1.0 <= u < TEXELS - 2 and 1.0 <= v < TEXELS - 2):
             return 1.0
     toward = axes[2]
@@ -247,11 +261,11 @@ def sun_share(cover: Cover, point: Triple, normal: Triple) -> float:
     along_u = -(normal[0] * axes[0][0] + normal[1] * axes[0][1] + normal[2] * axes[0][2]) / rise * texel
     along_v = -(normal[0] * axes[1][0] + normal[1] * axes[1][1] + normal[2] * axes[1][2]) / rise * texel
     height = toward[0] * point[0] + toward[1] * point[1] + toward[2] * point[2] + RELIEF_M / rise
-    return _lit_share(cover.sun, level, (u, v), (height, along_u, along_v))
+    return _lit_share(maps, level, (u, v), (height, along_u, along_v))
 
 
 @compiled
-def _lit_share(maps: Single, level: int, place: tuple[float, float], plane: Triple) -> float:
+def _lit_share(maps: Single, level: int, place: Pair, plane: Triple) -> float:
     """Return the share of 3 x 3 texels, weighted by a smooth bump, where nothing is higher than the face's plane."""
     u, v = place
     height, along_u, along_v = plane
@@ -262,24 +276,22 @@ def _lit_share(maps: Single, level: int, place: tuple[float, float], plane: Trip
     for step in range(-1, 2):
         weight = 0.75 - down * down if step == 0 else (0.5 + step * down) ** 2 * 0.5
         expected = height + along_v * (step - down) - along_u * across
-        if maps[level, row + step, column - 1] <= expected - along_u:
-            lit += weight * left
-        if maps[level, row + step, column] <= expected:
-            lit += weight * middle
-        if maps[level, row + step, column + 1] <= expected + along_u:
-            lit += weight * right
+        line = row + step
+        part = left * (maps[level, line, column - 1] <= expected - along_u)
+        part += middle * (maps[level, line, column] <= expected)
+        part += right * (maps[level, line, column + 1] <= expected + along_u)
+        lit += weight * part
     return lit
 
 
 @compiled
-def sky_share(cover: Cover, point: Triple) -> float:
-    """Return the share of the sky that things near the ground leave to a point."""
-    feet = cover.feet
+def sky_share(feet: Single, ground: Single, corner: Pair, point: Triple) -> float:
+    """Return the share of the sky that things near the ground leave to a point; first the cover's own fields."""
     size = len(feet)
-    u, v = (point[0] - cover.feet_origin[0]) / FEET_TEXEL_M, (point[1] - cover.feet_origin[1]) / FEET_TEXEL_M
+    u, v = (point[0] - corner[0]) / FEET_TEXEL_M, (point[1] - corner[1]) / FEET_TEXEL_M
     if not (0.0 <= u < size - 1 and 0.0 <= v < size - 1):
         return 1.0
-    height = point[2] - cover.ground[int(v + 0.5), int(u + 0.5)]
+    height = point[2] - ground[int(v + 0.5), int(u + 0.5)]
     if height >= FEET_HEIGHT_M:
         return 1.0
     column, row = int(u), int(v)
