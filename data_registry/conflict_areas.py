@@ -7,6 +7,7 @@ the course, 0 beside the ego origin.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final, Literal
@@ -85,10 +86,9 @@ def anchors(patch: MapPatch, course: Course, kind: AnchorKind) -> tuple[Anchor, 
     return tuple(sorted(ahead, key=lambda anchor: (anchor.start_m, anchor.end_m)))
 
 
-def nearest_anchor(patch: MapPatch, course: Course, kind: AnchorKind, arc_m: float) -> Anchor | None:
-    """Return the anchor ahead that is nearest to an arc length; None when there is none of that kind."""
-    ahead = anchors(patch, course, kind)
-    return min(ahead, key=lambda one: max(one.start_m - arc_m, arc_m - one.end_m, 0.0), default=None)
+def nearest(found: Sequence[Anchor], arc_m: float) -> Anchor | None:
+    """Return the anchor that is nearest to an arc length, the first of equals; None without any."""
+    return min(found, key=lambda one: max(one.start_m - arc_m, arc_m - one.end_m, 0.0), default=None)
 
 
 def conflict_area(patch: MapPatch, course: Course, rule: AreaRule, footprint: Array, heading: float) -> Any:
@@ -104,17 +104,21 @@ def conflict_area(patch: MapPatch, course: Course, rule: AreaRule, footprint: Ar
     Raises:
         NoConflictAreaError: the map has no such crossing, or the hazard's way does not meet the lane.
     """
+    return area_at(course, rule, anchors(patch, course, rule.anchor), footprint, heading)
+
+
+def area_at(course: Course, rule: AreaRule, found: Sequence[Anchor], footprint: Array, heading: float) -> Any:
+    """Return the same with the anchors of the rule's kind given; raises NoConflictAreaError."""
     arc = float(course.locate(np.asarray(footprint).mean(axis=0)[None])[0, 0])
-    anchor = nearest_anchor(patch, course, rule.anchor, arc)
+    anchor = nearest(found, arc)
     if rule.area == "lane_beyond":
         start = anchor.start_m if anchor is not None else arc
         return lane_piece(course, start, start + rule.depth_m)
     if rule.area == "overlap":
         return swept_of_lane(course, footprint, heading, rule.speed * rule.seconds)
-    crossing = anchor if rule.anchor == "crossing" else nearest_anchor(patch, course, "crossing", arc)
-    if crossing is None:
+    if anchor is None:
         raise NoConflictAreaError("the map has no crossing ahead on the ego's way")
-    return _enough(crossing.area.intersection(lane_piece(course, crossing.start_m - 5.0, crossing.end_m + 5.0)))
+    return _enough(anchor.area.intersection(lane_piece(course, anchor.start_m - 5.0, anchor.end_m + 5.0)))
 
 
 def lane_piece(course: Course, start_m: float, end_m: float) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import shapely
 
-from data_registry.geometry import EGO_LENGTH_M, Array
+from data_registry.geometry import EGO_LENGTH_M, EGO_WIDTH_M, Array
 from data_registry.paths import path_of, tube
 from models.placements import Candidate
 from models.surroundings import Surroundings
@@ -20,6 +20,8 @@ QUINTIC_PEAK: Final = 10 / 3**0.5
 """Peak of the second derivative of the quintic 6u^5 - 15u^4 + 10u^3: lateral acceleration = peak * offset / time^2."""
 OBJECT_ROOM_M: Final = 0.3
 """Distance to annotated objects while passing."""
+BEND_SLACK_M: Final = 0.3
+"""On bends a body reaches less far to the side than its half width and the region's corners say."""
 STANDING_MPS: Final = 0.1
 
 
@@ -47,13 +49,20 @@ def can_pass(around: Surroundings, candidate: Candidate, clearance_m: float, lim
         return False
     shift_s = turn_m / around.speed
     widest = min(LARGEST_OFFSET_M, limits.swerve * shift_s**2 / QUINTIC_PEAK)
-    offsets = np.arange(OFFSET_STEP_M, widest + 1e-9, OFFSET_STEP_M)
     region = shapely.Polygon(candidate.quad)
     return any(
-        _clear(around, tube(_shifted(around, candidate, side * float(offset), limits)), region, clearance_m)
-        for offset in offsets
-        for side in (1.0, -1.0)
+        _clear(around, tube(_shifted(around, candidate, side * offset, limits)), region, clearance_m)
+        for side, needed in _needed(around, candidate, clearance_m)
+        for offset in np.arange(OFFSET_STEP_M, widest + 1e-9, OFFSET_STEP_M).tolist()
+        if offset >= needed
     )
+
+
+def _needed(around: Surroundings, candidate: Candidate, clearance_m: float) -> tuple[tuple[float, float], ...]:
+    """Return by how much the ego has to move over at least, to the left (1) and to the right (-1), metres."""
+    lateral = around.course.locate(candidate.quad)[:, 1] - around.course.ego_lateral
+    room = clearance_m + EGO_WIDTH_M / 2 - BEND_SLACK_M
+    return (1.0, float(lateral.max()) + room), (-1.0, room - float(lateral.min()))
 
 
 def _shifted(around: Surroundings, candidate: Candidate, offset: float, limits: Limits) -> Array:

@@ -6,8 +6,10 @@ first placement that satisfies all rules; when none does, the one that comes fur
 
 from __future__ import annotations
 
+import sys
+from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal, Protocol, cast
+from typing import Annotated, Final, Literal, Protocol, cast
 
 import shapely
 from pydantic import Field
@@ -17,11 +19,17 @@ from data_registry.paths import clearance
 from data_registry.records import Fact, Keyframe, Quad, Screening
 from models.backend import Backend, IdentitySettings, LocalBackend
 from models.evasion import Limits, can_pass, required_deceleration
+from models.facts import SIGHT_FACTS, Values, judge, place_facts, scene_facts, sight_facts
 from models.placements import Candidate, PlacingRules, candidates
 from models.sights import Sight, sights
 from models.surroundings import Surroundings, survey
-from prompts.taxonomy import Predicate, TaskSpec
+from prompts.taxonomy import TaskSpec
 
+Conflict = Literal["recorded", "lane_keep", "both", "none"]
+Avoidable = Literal["stop", "pass", "both", "none"]
+
+KEPT_SURVEYS: Final = 2
+"""Keyframes whose surroundings are remembered: the one at hand, and another for callers that take turns."""
 CONTACT_LIMIT_M: Final = 0.5
 """A pair must not start with the ego body this near to the region (DESIGN section 3)."""
 
@@ -30,11 +38,7 @@ class Screener(Backend, Protocol):
     """Decides whether a task suits a keyframe, and where its hazard would go."""
 
     def screen(self, keyframe: Keyframe, task: TaskSpec) -> Screening:
-        """Return the screening of one combination.
-
-        Raises:
-            UnsupportedTaskError: the task asks for a kind of placement or region that this screener cannot make.
-        """
+        """Return the screening of one combination."""
         ...
 
 
@@ -42,7 +46,7 @@ class RuleScreenerSettings(IdentitySettings, frozen=True):
     """What the rule screener's output depends on."""
 
     backend: Literal["rules"] = "rules"
-    revision: str = "1"
+    revision: str = "2"
     seed_root: Annotated[int, Field(ge=0, lt=2**53)] = 0
     gap_step_m: Annotated[float, Field(gt=0)] = 0.25
     """Distance between the gaps that are tried."""
@@ -66,9 +70,9 @@ class _Assessment:
     candidate: Candidate
     facts: tuple[Fact, ...]
     seen: tuple[Sight, ...]
-    conflict: Literal["recorded", "lane_keep", "both", "none"]
+    conflict: Conflict
     braking: float | None
-    avoidable: Literal["stop", "pass", "both", "none"]
+    avoidable: Avoidable
 
     @property
     def failed(self) -> tuple[int, str]:
@@ -78,10 +82,16 @@ class _Assessment:
                 return index, fact.name
         return len(self.facts), ""
 
+    def is_good_enough(self, farthest: int, hardest_braking: float) -> bool:
+        """Tell whether no place can come farther; one that the scene rejects anyway should still let the ego stop."""
+        if self.failed[0] == len(self.facts):
+            return True
+        return self.failed[0] >= farthest and self.braking is not None and self.braking <= hardest_braking
+
     @property
     def rank(self) -> tuple[int, float]:
         """How far the placement comes: facts that hold before the first that fails, then how mildly one may brake."""
-        return self.failed[0], -float("inf") if self.braking is None else -self.braking
+        return self.failed[0], _mildness(self.braking)
 
 
 class RuleScreener(LocalBackend):
@@ -90,59 +100,74 @@ class RuleScreener(LocalBackend):
     def __init__(self, settings: RuleScreenerSettings | None = None) -> None:
         """Remember the settings."""
         self.identity_settings = settings or RuleScreenerSettings()
+        self._surveyed: OrderedDict[str, Surroundings] = OrderedDict()
 
     def screen(self, keyframe: Keyframe, task: TaskSpec) -> Screening:
-        """Return the screening of one combination; raises UnsupportedTaskError as Screener says."""
-        around = survey(keyframe, self.identity_settings.near_time_s)
+        """Return the screening of one combination."""
+        around = self._survey(keyframe)
         pair_id = combination_id(keyframe.id, task.id)
         rules = PlacingRules(self.identity_settings.seed_root, pair_id, self.identity_settings.gap_step_m)
+        scene = scene_facts(around)
+        farthest = _first_scene_failure(task, scene)
         best: _Assessment | None = None
         for candidate in candidates(around, task, rules):
-            found = self._assess(around, task, candidate)
-            if best is None or found.rank > best.rank:
-                best = found
-            if found.failed[0] == len(found.facts):
+            best = self._assess(around, task, candidate, scene, best)
+            if best.is_good_enough(farthest, self.identity_settings.hardest_braking):
                 break
-        return _screening(pair_id, around, task, best)
+        return _unplaced(pair_id, around, task, scene) if best is None else _screening(pair_id, around, task, best)
 
-    def _assess(self, around: Surroundings, task: TaskSpec, candidate: Candidate) -> _Assessment:
-        limits = Limits(
-            self.identity_settings.reaction_s,
-            self.identity_settings.hardest_braking,
-            self.identity_settings.hardest_swerve,
-        )
-        seen = sights(around, candidate, self.identity_settings.smallest_view_px)
+    def _survey(self, keyframe: Keyframe) -> Surroundings:
+        """Look around once for all tasks of a keyframe: items come keyframe by keyframe."""
+        key = keyframe.payload_digest
+        if key not in self._surveyed:
+            self._surveyed[key] = survey(keyframe, self.identity_settings.near_time_s)
+        while len(self._surveyed) > KEPT_SURVEYS:
+            self._surveyed.popitem(last=False)
+        return self._surveyed[key]
+
+    def _assess(
+        self, around: Surroundings, task: TaskSpec, candidate: Candidate, scene: Values, best: _Assessment | None
+    ) -> _Assessment:
+        """Return the better of the best placement so far and a candidate; one that cannot win is not measured fully."""
+        settings = self.identity_settings
+        limits = Limits(settings.reaction_s, settings.hardest_braking, settings.hardest_swerve)
         braking = required_deceleration(around.speed, candidate.gap_m, limits)
+        if best is not None and (_first_scene_failure(task, scene), _mildness(braking)) <= best.rank:
+            return best
+        values = scene | place_facts(around, candidate, braking)
+        known = [judge(p, values[p.fact]) for p in task.predicates if p.fact not in SIGHT_FACTS]
+        failing = next((index for index, fact in enumerate(known) if not fact.holds), None)
+        dear = sum(predicate.fact in SIGHT_FACTS for predicate in task.predicates)
+        if best is not None and failing is not None and (failing + dear, _mildness(braking)) <= best.rank:
+            return best
+        seen = sights(around, candidate, settings.smallest_view_px)
+        values |= sight_facts(seen)
         conflict = _conflict(around, candidate)
-        stop = braking is not None and braking <= limits.braking
-        passes = can_pass(around, candidate, task.required_clearance_m, limits)
-        avoidable: Literal["stop", "pass", "both", "none"] = (
-            "both" if stop and passes else "stop" if stop else "pass" if passes else "none"
-        )
-        values = _measure(around, candidate, seen, braking)
-        facts = [_judge(predicate, values[predicate.fact]) for predicate in task.predicates]
-        start = values["start_distance_m"]
-        share, least_share = (seen[0].share if seen else 0.0), self.identity_settings.smallest_share
-        apart = isinstance(start, float) and start >= CONTACT_LIMIT_M
-        facts += [
-            Fact(name="start_distance_m", value=start, at_least=CONTACT_LIMIT_M, holds=apart),
-            Fact(name="nominal_conflict", value=conflict, holds=conflict != "none"),
-            Fact(name="avoidable", value=avoidable, holds=avoidable != "none"),
-            Fact(name="views_count", value=float(len(seen)), at_least=1.0, holds=bool(seen)),
-            Fact(
-                name="visible_share",
-                value=quantise(share, METRE_STEP),
-                at_least=least_share,
-                holds=share >= least_share,
-            ),
-        ]
+        avoidable = _avoidable(around, candidate, task, braking, limits)
+        facts = [judge(predicate, values[predicate.fact]) for predicate in task.predicates]
+        facts += _built_in(candidate, task, values, conflict, avoidable)
+        facts += _visibility(seen, settings.smallest_share)
         asked = {fact.name for fact in facts}
         facts += [Fact(name=name, value=value, holds=True) for name, value in values.items() if name not in asked]
-        return _Assessment(candidate, tuple(facts), seen, conflict, braking, avoidable)
+        found = _Assessment(candidate, tuple(facts), seen, conflict, braking, avoidable)
+        return found if best is None or found.rank > best.rank else best
+
+
+def _mildness(braking: float | None) -> float:
+    return -float("inf") if braking is None else -braking
+
+
+def _first_scene_failure(task: TaskSpec, scene: Values) -> int:
+    """Return the position of the first predicate that no place can satisfy; a large number when there is none."""
+    for index, predicate in enumerate(task.predicates):
+        if predicate.fact in scene and not judge(predicate, scene[predicate.fact]).holds:
+            return index
+    return sys.maxsize
 
 
 BUILT_IN_REASONS: Final = {
     "start_distance_m": "starts_in_contact",
+    "at_anchor": "not_at_anchor",
     "nominal_conflict": "no_conflict",
     "avoidable": "not_avoidable",
     "views_count": "no_view",
@@ -150,10 +175,41 @@ BUILT_IN_REASONS: Final = {
 }
 """Reason codes of the rules that hold for every task."""
 
-Value = float | bool | str | None
+
+def _built_in(
+    candidate: Candidate, task: TaskSpec, values: Values, conflict: Conflict, avoidable: Avoidable
+) -> list[Fact]:
+    """Return the rules that hold for every task, but for what the cameras see."""
+    start = values["start_distance_m"]
+    apart = isinstance(start, float) and start >= CONTACT_LIMIT_M
+    anchored = [Fact(name="at_anchor", value=candidate.anchored, holds=candidate.anchored)]
+    return [
+        Fact(name="start_distance_m", value=start, at_least=CONTACT_LIMIT_M, holds=apart),
+        *(anchored if task.placement.anchor != "range" else []),
+        Fact(name="nominal_conflict", value=conflict, holds=conflict != "none"),
+        Fact(name="avoidable", value=avoidable, holds=avoidable != "none"),
+    ]
 
 
-def _conflict(around: Surroundings, candidate: Candidate) -> Literal["recorded", "lane_keep", "both", "none"]:
+def _visibility(seen: tuple[Sight, ...], least_share: float) -> list[Fact]:
+    share = seen[0].share if seen else 0.0
+    return [
+        Fact(name="views_count", value=float(len(seen)), at_least=1.0, holds=bool(seen)),
+        Fact(name="visible_share", value=quantise(share, METRE_STEP), at_least=least_share, holds=share >= least_share),
+    ]
+
+
+def _avoidable(
+    around: Surroundings, candidate: Candidate, task: TaskSpec, braking: float | None, limits: Limits
+) -> Avoidable:
+    """Tell whether the ego can stop before the region, pass it, or both (DESIGN section 3)."""
+    stop = braking is not None and braking <= limits.braking
+    if can_pass(around, candidate, task.required_clearance_m, limits):
+        return "both" if stop else "pass"
+    return "stop" if stop else "none"
+
+
+def _conflict(around: Surroundings, candidate: Candidate) -> Conflict:
     """Return which nominal tubes meet the region within the horizon."""
     region = shapely.Polygon(candidate.quad)
     lane_keep = clearance(around.lane_keep_tube, region) == 0.0
@@ -163,52 +219,6 @@ def _conflict(around: Surroundings, candidate: Candidate) -> Literal["recorded",
     return "recorded" if recorded else "none"
 
 
-def _measure(
-    around: Surroundings, candidate: Candidate, seen: tuple[Sight, ...], braking: float | None
-) -> dict[str, Value]:
-    """Return every fact that task files may ask about, by name; None where it cannot be measured."""
-    target = candidate.target
-    middle: Any = target.centroid
-    values: dict[str, Value] = {
-        "speed": around.speed,
-        "lane_width_m": around.course.width_at(candidate.arc_m),
-        "lane_is_drivable": around.is_drivable(target),
-        "free_length_m": around.free_length_m,
-        "target_gap_m": candidate.gap_m,
-        "occluder_gap_m": candidate.occluder_gap_m,
-        "clear_of_objects_m": around.room(shapely.Polygon(candidate.swept)),
-        "start_distance_m": clearance(around.ego_body, shapely.Polygon(candidate.quad)),
-        "views_count": float(len(seen)),
-        "projected_height_px": max((sight.height_px for sight in seen), default=0.0),
-        "required_decel": braking,
-        "in_intersection": bool(around.intersections.intersects(middle)) if around.knows_lanes else None,
-        "on_crossing": bool(around.crossings.intersects(middle)) if around.knows_lanes else None,
-        "is_night": around.is_night,
-    }
-    return {name: quantise(v, METRE_STEP) if isinstance(v, float) else v for name, v in values.items()}
-
-
-UNKNOWN_PASSES: Final = frozenset({"in_intersection", "on_crossing", "is_night"})
-"""Facts whose absence rejects nothing: a log without a lane map or description cannot tell them."""
-
-
-def _judge(predicate: Predicate, value: Value) -> Fact:
-    """Hold a measured value against a predicate; `equals` shows as both limits."""
-    if value is None:
-        holds = predicate.fact in UNKNOWN_PASSES
-    elif predicate.equals is not None:
-        holds = bool(value) == predicate.equals
-    else:
-        number = float(value)
-        holds = (predicate.at_least is None or number >= predicate.at_least) and (
-            predicate.at_most is None or number <= predicate.at_most
-        )
-    limits = (predicate.at_least, predicate.at_most)
-    if predicate.equals is not None:
-        limits = (float(predicate.equals), float(predicate.equals))
-    return Fact(name=predicate.fact, value=value, at_least=limits[0], at_most=limits[1], holds=holds)
-
-
 def _reason(task: TaskSpec, found: _Assessment) -> str:
     index, name = found.failed
     if index == len(found.facts):
@@ -216,22 +226,29 @@ def _reason(task: TaskSpec, found: _Assessment) -> str:
     return task.predicates[index].reason_code if index < len(task.predicates) else BUILT_IN_REASONS[name]
 
 
-def _screening(pair_id: str, around: Surroundings, task: TaskSpec, best: _Assessment | None) -> Screening:
-    if best is None:
-        return Screening(
-            combination_id=pair_id,
-            suitable=False,
-            reason_code="no_placement",
-            evidence=(Fact(name="speed", value=quantise(around.speed, METRE_STEP), holds=True),),
-            views=(),
-            appearance=None,
-            placement=None,
-            expected_region=None,
-            nominal_conflict="none",
-            required_decel=None,
-            avoidable="none",
-            path_source=around.path_source,
-        )
+def _unplaced(pair_id: str, around: Surroundings, task: TaskSpec, scene: Values) -> Screening:
+    """Return the screening without any place: rejected for what the scene lacks, else as `no_placement`."""
+    facts = [judge(predicate, scene[predicate.fact]) for predicate in task.predicates if predicate.fact in scene]
+    asked = {fact.name for fact in facts}
+    failed = _first_scene_failure(task, scene)
+    rest = [Fact(name=name, value=value, holds=True) for name, value in scene.items() if name not in asked]
+    return Screening(
+        combination_id=pair_id,
+        suitable=False,
+        reason_code=task.predicates[failed].reason_code if failed < len(task.predicates) else "no_placement",
+        evidence=(*facts, *rest),
+        views=(),
+        appearance=None,
+        placement=None,
+        expected_region=None,
+        nominal_conflict="none",
+        required_decel=None,
+        avoidable="none",
+        path_source=around.path_source,
+    )
+
+
+def _screening(pair_id: str, around: Surroundings, task: TaskSpec, best: _Assessment) -> Screening:
     reason = _reason(task, best)
     return Screening(
         combination_id=pair_id,

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import shapely
 
-from data_registry.geometry import PinholeCamera
+from data_registry.geometry import Array, PinholeCamera
 from data_registry.projection import outline
 from models.placements import Candidate
 from models.surroundings import Surroundings
+
+FRONT_CORNERS: Final = (0, 3, 4, 7)
+"""Corners of a box's +x face, as geometry.box_corners orders them."""
+LEAST_FACING: Final = 0.3
+"""Cosine between a lamp's axis and the line to the camera from which on one sees it lit: 72 degrees off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +44,11 @@ def sights(around: Surroundings, candidate: Candidate, smallest_px: float) -> tu
 
 
 def _sight(around: Surroundings, candidate: Candidate, name: str, camera: PinholeCamera) -> Sight:
-    shown = outline(candidate.solid, camera)
+    shown = outline(_shown_points(candidate, camera), camera)
     if shown.is_empty:
         return Sight(name, 0.0, 0.0, 0.0)
     whole = float(shown.area)
-    for hidden in _hiding(around, candidate, camera):
+    for hidden in _hiding(around, candidate, name, camera):
         shown = shapely.difference(shown, hidden)
     if shown.is_empty:
         return Sight(name, 0.0, 0.0, 0.0)
@@ -51,13 +56,27 @@ def _sight(around: Surroundings, candidate: Candidate, name: str, camera: Pinhol
     return Sight(name, float(shown.area), float(bottom - top), float(shown.area) / whole)
 
 
-def _hiding(around: Surroundings, candidate: Candidate, camera: PinholeCamera) -> list[Any]:
-    """Return outlines of annotated boxes that are nearer to the camera than the hazard."""
+def _shown_points(candidate: Candidate, camera: PinholeCamera) -> Array:
+    """Return the points (N, 3) that show the hazard: of a mounted one its front, if that looks at the camera."""
+    if candidate.placement.kind != "mounted":
+        return candidate.solid
+    front = candidate.solid[list(FRONT_CORNERS)]
+    box = candidate.placement.box.pose()
+    towards = float((camera.position - front.mean(axis=0)) @ box.rotation[:, 0])
+    distance = float(np.linalg.norm(camera.position - front.mean(axis=0)))
+    return front if towards > LEAST_FACING * distance else front[:0]
+
+
+def _hiding(around: Surroundings, candidate: Candidate, name: str, camera: PinholeCamera) -> list[Any]:
+    """Return outlines of annotated boxes that are nearer to the camera than the hazard.
+
+    A door's own car hides nothing of it: the door stands off the side that the car turns to the ego's way.
+    """
     eye = camera.position
     reach = float(np.linalg.norm(candidate.solid.mean(axis=0) - eye))
-    nearer = [
-        neighbour.note.box.corners()
+    own = candidate.placement.annotation if candidate.placement.kind == "attached" else None
+    return [
+        around.outline_of(neighbour, name, camera)
         for neighbour in around.neighbours
-        if float(np.linalg.norm(np.asarray(neighbour.note.box.centre) - eye)) < reach
+        if neighbour.note.token != own and float(np.linalg.norm(np.asarray(neighbour.note.box.centre) - eye)) < reach
     ]
-    return [outline(corners, camera) for corners in nearer]

@@ -13,14 +13,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
-import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
-from yaml.composer import ComposerError
-from yaml.constructor import ConstructorError
 
 from data_registry import identity
 from data_registry.conflict_areas import AreaRule
-from data_registry.scene3d.shapes import SHAPES, SURFACES
+from data_registry.scene3d.shapes import MOUNTED, SHAPES, SURFACES
+from prompts.facts import FACTS
+from prompts.task_file import parse_yaml, read_bounded
 
 SHIPPED: Final = Path(__file__).parent / "taxonomy"
 LARGEST_FILE: Final = 100_000
@@ -37,32 +36,6 @@ Family = Literal[
 Strategy = Literal["keep_path", "slow_down", "stop", "yield", "prepare_to_bypass"]
 CAUTION: Final[tuple[Strategy, ...]] = ("keep_path", "slow_down", "prepare_to_bypass", "yield", "stop")
 """Strategies from least to most cautious."""
-
-FACTS: Final[dict[str, str]] = {
-    "speed": "ego speed at time 0, m/s",
-    "lane_width_m": "width of the ego lane at the target, metres",
-    "lane_is_drivable": "whether the target lies on drivable ground",
-    "free_length_m": "free length of the target lane ahead of the bumper, metres",
-    "target_gap_m": "gap from the bumper along the lane to the nearest point of the region, metres",
-    "occluder_gap_m": "gap along the lane between the occluding object and the hazard, metres",
-    "clear_of_objects_m": "smallest distance from the hazard to any annotated object, metres",
-    "start_distance_m": "distance from the ego body to the region at time 0, metres",
-    "views_count": "number of cameras that see the hazard",
-    "projected_height_px": "height of the hazard in its largest view, pixels",
-    "required_decel": "deceleration to stop in time after 0.5 s, m/s2",
-    "parked_beside_m": "distance from the hazard to the nearest parked vehicle beside the ego lane, metres",
-    "junction_gap_m": "gap from the bumper along the lane to the next junction, metres",
-    "crossing_gap_m": "gap from the bumper along the lane to the next pedestrian crossing, metres",
-    "stop_line_gap_m": "gap from the bumper along the lane to the next stop line, metres",
-    "turn_deg": "how far the ego lane turns within 40 m, degrees, 0 straight on",
-    "in_intersection": "whether the target lies in an intersection",
-    "on_crossing": "whether the target lies on a pedestrian crossing",
-    "is_signalised": "whether traffic lights already rule the next stop line or junction",
-    "oncoming_beside": "whether the lane to the left of the ego lane runs the other way",
-    "is_night": "whether the scene is described as night",
-    "is_wet": "whether the scene is described as rain or wet",
-}
-"""What a task file's predicates may ask about; measured by the rule screener."""
 
 
 class TaskFileError(ValueError):
@@ -143,7 +116,8 @@ class PlacementRule(_Strict):
     across: Literal["centre", "left_part", "right_part", "left_edge", "right_edge", "either_edge"] = "centre"
     """Where across that lane: its middle, touching an edge from within (part), or at an edge, about to come in."""
     anchor: Literal["range", "junction", "crossing", "stop_line"] = "range"
-    """What the place along the lane is tied to: nothing but `gap_m`, or the next such thing ahead, within `gap_m`."""
+    """What the place along the lane is tied to: nothing but `gap_m`, or such a thing ahead with its region in `gap_m`:
+    the middle of a junction or crossing, or where vehicles hold (a stop line, else before a crossing or junction)."""
     gap_m: Annotated[Range, _spanning(0, 60, "m")]
     """Gap from the front bumper along the lane to the nearest point of the region, metres; regions end at 60 m."""
     heading_deg: Annotated[float, _within(-180, 180, "degrees")] = 0.0
@@ -162,6 +136,12 @@ class PlacementRule(_Strict):
                 raise ValueError(f"{name} is for {kind} hazards, which need it, and for no others")
         if self.behind_occluder and self.kind != "standing":
             raise ValueError("behind_occluder is for standing hazards")
+        if self.behind_occluder and self.anchor != "range":
+            raise ValueError("behind_occluder ties the place to an object, anchor to another: choose one")
+        if self.kind == "attached" and (self.anchor, self.across, self.heading_deg) != ("range", "centre", 0.0):
+            raise ValueError("an attached hazard is where its vehicle is: it takes no anchor, across or heading_deg")
+        if self.across != "centre" and (self.lane == "kerb" or self.kind == "mounted"):
+            raise ValueError("at the kerb, and for mounted hazards, there is no across")
         return self
 
 
@@ -257,7 +237,8 @@ class TaskSpec(_Strict):
         least = min(self.acceptable_strategies, key=CAUTION.index)
         if self.least_cautious_acceptable != least:
             raise ValueError(f"least_cautious_acceptable must be {least}, the least cautious of acceptable_strategies")
-        drawable = SURFACES if self.placement.kind == "surface" else SHAPES
+        self._check_region()
+        drawable = {"surface": SURFACES, "mounted": MOUNTED}.get(self.placement.kind, SHAPES)
         odd = sorted({appearance.shape for appearance in self.appearances} - set(drawable))
         if odd:
             known = ", ".join(sorted(drawable))
@@ -266,6 +247,15 @@ class TaskSpec(_Strict):
         if len(set(names)) != len(names):
             raise ValueError(f"appearances share a name: {names}")
         return self
+
+    def _check_region(self) -> None:
+        kind, rule, area = self.placement.kind, self.region.rule, self.region.area
+        if kind in ("surface", "attached") and rule != "footprint":
+            raise ValueError(f"a {kind} hazard takes its footprint: its region needs rule footprint, not {rule}")
+        if kind == "mounted" and area != "lane_beyond":
+            raise ValueError("a mounted hazard stands on no ground: its region needs rule conflict, area lane_beyond")
+        if area == "crossing" and self.placement.anchor != "crossing":
+            raise ValueError("area crossing needs anchor crossing: it is the crossing that the hazard is on")
 
     @cached_property
     def payload_digest(self) -> identity.Digest:
@@ -346,47 +336,6 @@ def _read(path: Path) -> TaskSpec:
     content = parse_yaml(read_bounded(path, LARGEST_FILE))
     # strict JSON mode: "3" is no number and 1 no truth value, but a list may stand for a tuple
     return TaskSpec.model_validate_json(json.dumps(content, default=str), strict=True)
-
-
-def read_bounded(path: Path, largest: int) -> bytes:
-    """Return a file's bytes; raises ValueError when it is no file or has more than `largest` bytes, else OSError."""
-    if not path.is_file():
-        raise ValueError("is not a file")
-    with path.open("rb") as file:
-        content = file.read(largest + 1)
-    if len(content) > largest:
-        raise ValueError(f"is larger than {largest:,} bytes: nothing that is written by hand gets so large")
-    return content
-
-
-def parse_yaml(content: str | bytes) -> Any:
-    """Read strict YAML, bytes as UTF-8; raises ValueError, whatever the reader itself raises."""
-    try:
-        text = content.decode("utf-8") if isinstance(content, bytes) else content
-        return yaml.load(text, StrictLoader)
-    except (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, RecursionError) as error:
-        raise ValueError(f"not YAML: {' '.join(str(error).split())}") from error
-
-
-class StrictLoader(yaml.SafeLoader):
-    """Safe YAML that refuses keys that are no text or given twice, and aliases, which can unfold without bound."""
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """Read one node; raises ComposerError for an alias."""
-        if self.check_event(yaml.AliasEvent):
-            raise ComposerError(None, None, "aliases are not allowed", self.peek_event().start_mark)
-        return super().compose_node(parent, index)
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Read one mapping; raises ConstructorError for a key that is no text or given twice."""
-        seen: set[str] = set()
-        for key, _ in node.value:
-            if key.tag != "tag:yaml.org,2002:str" or not isinstance(key, yaml.ScalarNode):
-                raise ConstructorError(None, None, "a key is not text: name a field, or quote it", key.start_mark)
-            if key.value in seen:
-                raise ConstructorError(None, None, f"{key.value} is given twice", key.start_mark)
-            seen.add(key.value)
-        return super().construct_mapping(node, deep)
 
 
 def _lines(error: Exception) -> list[str]:

@@ -21,7 +21,7 @@ from models.editors.compositor import CompositorSettings
 from models.localizers.ground_plane import GroundPlaneSettings
 from models.reviewers import RuleReviewerSettings
 from models.screeners import RuleScreenerSettings
-from prompts.taxonomy import parse_yaml, read_bounded
+from prompts.task_file import parse_yaml, read_bounded
 from tasks.decide import DecideSettings
 from tasks.measure import MeasureSettings
 

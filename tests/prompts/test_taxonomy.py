@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from prompts.facts import FACTS
 from prompts.taxonomy import (
     CAUTION,
-    FACTS,
     LARGEST_FILE,
     SHIPPED,
     TaskFileError,
