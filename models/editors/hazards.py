@@ -64,7 +64,21 @@ def hazard_mesh(request: EditRequest, placement: Placement, light: Light | None 
     build: Any = SHAPES[shape]
     colour = _colour(request, placement, shape, light)
     mesh: Mesh = build(*placement.box.size) if colour is None else build(*placement.box.size, colour=colour)
+    if isinstance(placement, Attached):
+        mesh = mesh.scaled(_handed(request, placement))
     return mesh.placed(_foot(placement.box))
+
+
+def _handed(request: EditRequest, placement: Attached) -> tuple[float, float, float]:
+    """Return how to mirror a door, drawn with its hinge at -x and its outer side at +y, so that it fits its car's side."""
+    note = _owner(request, placement)
+    if note is None:
+        return 1.0, 1.0, 1.0
+    side = _side(note.box, placement.box)
+    ends = placement.box.pose().apply(np.array([(x * placement.box.size[0] / 2, 0.0, 0.0) for x in (-1, 1)]))
+    out = side * note.box.pose().inverse().apply(ends)[:, 1]
+    along = 1.0 if out[0] <= out[1] else -1.0
+    return along, -along * side, 1.0
 
 
 def _mounted(request: EditRequest, shape: str, placement: Mounted) -> Mesh:
