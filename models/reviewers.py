@@ -52,9 +52,11 @@ class RuleReviewerSettings(IdentitySettings, frozen=True):
     """Limits of the rule reviewer; the verdict on a pair is decide's, with its own thresholds."""
 
     backend: Literal["rules"] = "rules"
-    revision: str = "1"
+    revision: str = "2"
     contact_offset_m: float = 0.8
     """Largest offset of the ground contact in any view, metres."""
+    hanging_offset_m: float = 0.6
+    """Largest offset of the top of a hazard that touches no ground, in any view, metres."""
     cross_view_offset_m: float = 0.8
     """Largest disagreement between views, metres."""
     height_ratio_low: float = 0.6
@@ -86,13 +88,13 @@ AVOIDABLE_GRADE: Final = {"stop": 1.0, "pass": 1.0, "both": 0.9, "none": 0.0}
 class RuleReviewer(LocalBackend):
     """Derives the record from measurements, region and screening.
 
-    - physics_valid: contact, height and cross-view offset, where measured, are within their limits; a standing hazard
-      needs at least one of them.
+    - physics_valid: contact, hanging, height and cross-view offset, where measured, are within their limits; a standing hazard
+      needs at least one of contact and height, a mounted or attached one the offset of its top.
     - background_preserved: no background pixel was touched, and the editable area is not out of proportion.
     - task_correct: the region was found, it overlaps the intended one, and so does the hazard in its best view.
     - qualified: all three.
     - task_confidence: mean of the region's and the best view's overlap, each 0 at 0 and 1 at its good value.
-    - realism: mean of the grades of contact (0 at twice its limit), height (0 at its limits) and exposure, worst view
+    - realism: mean of the grades of contact and hanging (0 at twice their limits), height (0 at its limits) and exposure, worst view
       each, over those that were measured; 0 when none was.
     - action_determinacy: conflict grade x avoidable grade x visible area up to `visible_area_px`.
     """
@@ -140,6 +142,7 @@ class RuleReviewer(LocalBackend):
         limits = self.identity_settings
         problems = [
             *_above(request, "contact_offset_m", limits.contact_offset_m),
+            *_above(request, "hanging_offset_m", limits.hanging_offset_m),
             *_above(request, "cross_view_offset_m", limits.cross_view_offset_m),
             *_above(request, "height_ratio", limits.height_ratio_high),
         ]
@@ -147,9 +150,11 @@ class RuleReviewer(LocalBackend):
         if heights and min(heights) < limits.height_ratio_low:
             problems.append(f"height_ratio {min(heights):.2f} is below {limits.height_ratio_low}")
         placement = request.screening.placement
-        standing = placement is not None and placement.kind == "standing"
-        if standing and not heights and not _values(request, "contact_offset_m"):
+        kind = "" if placement is None else placement.kind
+        if kind == "standing" and not heights and not _values(request, "contact_offset_m"):
             problems.append("neither height nor ground contact can be seen")
+        if kind in ("mounted", "attached") and not _values(request, "hanging_offset_m"):
+            problems.append("the place where it hangs cannot be seen")
         return problems
 
     def _background_problems(self, request: ReviewRequest) -> list[str]:
@@ -165,6 +170,7 @@ class RuleReviewer(LocalBackend):
         limits = self.identity_settings
         grades = [
             *_worst([1 - value / (2 * limits.contact_offset_m) for value in _values(request, "contact_offset_m")]),
+            *_worst([1 - value / (2 * limits.hanging_offset_m) for value in _values(request, "hanging_offset_m")]),
             *_worst([self._height_grade(value) for value in _values(request, "height_ratio")]),
             *_worst([1 - abs(value) / limits.ring_exposure for value in _values(request, "ring_exposure")]),
         ]

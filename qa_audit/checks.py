@@ -115,8 +115,13 @@ def truncated_fraction(view: ViewSubject) -> Reading:
 
 
 def mask_iou_expected(view: ViewSubject) -> Reading:
-    """Return intersection over union of the hazard's pixels and the visible part of the placement's outline."""
+    """Return intersection over union of the hazard's pixels and the visible part of the placement's outline.
+
+    What carries a mounted hazard is drawn with it but lies below its box: only pixels around the box count.
+    """
     found, expected = view.pixels.object_mask, view.expected.visible
+    if view.placement.kind == "mounted":
+        found = found & _around(view)
     union = int((found | expected).sum())
     if not union:
         return Reading(None, "neither the hazard nor its placement is in the picture")
@@ -131,6 +136,18 @@ def height_ratio(view: ViewSubject) -> Reading:
     if view.expected.visible_share < LEAST_VISIBLE_SHARE:
         return Reading(None, "most of the placement is hidden or outside the picture")
     return Reading(found / evidence.height_px(view.expected.visible))
+
+
+def hanging_offset_m(view: ViewSubject) -> Reading:
+    """Return how far the top of a hazard that touches no ground lies from where it should, across the line of sight."""
+    if view.expected.visible_share < LEAST_VISIBLE_SHARE:
+        return Reading(None, "most of the placement is hidden or outside the picture")
+    found = evidence.top(silhouettes.main_parts(view.pixels.object_mask))
+    expected = evidence.top(view.expected.visible)
+    for place in (found, expected):
+        if isinstance(place, str):
+            return Reading(None, place)
+    return Reading(float(np.linalg.norm(np.subtract(found, expected))) * evidence.metres_a_pixel(view))
 
 
 def contact_offset_m(view: ViewSubject) -> Reading:
@@ -162,7 +179,8 @@ VIEW_CHECKS: Final = (
     ViewCheck("changed_inside", "grey levels of 255", ALL_KINDS, changed_inside),
     ViewCheck("contact_offset_m", "metres", ("standing",), contact_offset_m),
     ViewCheck("edit_to_object_ratio", "ratio", ALL_KINDS, edit_to_object_ratio),
-    ViewCheck("height_ratio", "ratio", ("standing",), height_ratio),
+    ViewCheck("hanging_offset_m", "metres", ("mounted", "attached"), hanging_offset_m),
+    ViewCheck("height_ratio", "ratio", ("standing", "attached"), height_ratio),
     ViewCheck("mask_iou_expected", "ratio", ALL_KINDS, mask_iou_expected),
     ViewCheck("ring_exposure", "grey levels of 255", ALL_KINDS, ring_exposure),
     ViewCheck("truncated_fraction", "ratio", ALL_KINDS, truncated_fraction),
@@ -211,6 +229,17 @@ def _bounds(mask: Pixels) -> tuple[slice, slice]:
     if not len(rows):
         return slice(0, 0), slice(0, 0)
     return slice(int(rows[0]), int(rows[-1]) + 1), slice(int(columns[0]), int(columns[-1]) + 1)
+
+
+def _around(view: ViewSubject) -> Pixels:
+    """Return the pixels of the upright rectangle around the placement's outline, a little wider."""
+    mask = np.zeros(view.pixels.object_mask.shape, dtype=np.bool_)
+    if not view.expected.outline.is_empty:
+        left, top, right, bottom = view.expected.outline.bounds
+        rows = slice(max(0, int(top) - RING_PX // 4), max(0, int(bottom) + 1))
+        columns = slice(max(0, int(left) - RING_PX), max(0, int(right) + RING_PX + 1))
+        mask[rows, columns] = True
+    return mask
 
 
 def _level(picture: Rgb, mask: npt.NDArray[np.bool_]) -> float:

@@ -16,11 +16,14 @@ from data_registry.cameras import pinhole
 from data_registry.geometry import Array, GroundPlane, PinholeCamera
 from data_registry.pictures import Rgb, decode_rgb
 from data_registry.projection import full_outline
-from data_registry.records import Keyframe, Placement, ViewEdit
+from data_registry.records import Annotation, Keyframe, Placement, ViewEdit
 from data_registry.silhouettes import Pixels
 
 BELOW_PX: Final = 2
 """Rows below the lowest hazard pixel where a nearer object would hide the contact."""
+
+TOP_SHARE: Final = 6
+"""The highest one of so many parts of a mask is its top."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,19 +108,27 @@ def subject(
     """
     footprint = silhouettes.placement_footprint(placement)
     points = silhouettes.placement_points(placement, keyframe.ground)
+    # An open door is drawn in front of its own car, whose box would hide it.
+    own = placement.annotation if placement.kind == "attached" else None
+    others = [note for note in keyframe.annotations if note.token != own]
     subjects = [
         ViewSubject(
-            placement, footprint, keyframe.ground, pixels, _expect(keyframe, pixels.sensor_id, points, footprint)
+            placement,
+            footprint,
+            keyframe.ground,
+            pixels,
+            _expect(pinhole(keyframe, keyframe.view(pixels.sensor_id)), others, points, footprint),
         )
         for pixels in views
     ]
     return PairSubject(placement, tuple(subjects), tuple(wanted))
 
 
-def _expect(keyframe: Keyframe, sensor_id: str, points: Array, footprint: shapely.Polygon) -> Expectation:
-    camera = pinhole(keyframe, keyframe.view(sensor_id))
+def _expect(
+    camera: PinholeCamera, others: Sequence[Annotation], points: Array, footprint: shapely.Polygon
+) -> Expectation:
     hull = full_outline(points, camera)
-    around = silhouettes.outlines_before(camera, footprint, hull, keyframe.annotations)
+    around = silhouettes.outlines_before(camera, footprint, hull, others)
     return Expectation(camera, hull, silhouettes.fill(camera, around))
 
 
@@ -175,6 +186,25 @@ def patch(view: ViewSubject) -> Array | str:
         hull = shapely.convex_hull(shapely.MultiPoint(ground))
         centres.append(np.asarray(hull.centroid.coords[0]))
     return centres[0] - centres[1]
+
+
+def top(mask: Pixels) -> Array | str:
+    """Return the middle (column, row) of a mask's highest rows, a sixth of its height, or why there is none."""
+    rows = np.flatnonzero(mask.any(axis=1))
+    if not len(rows):
+        return "nothing is seen"
+    if rows[0] == 0:
+        return "the picture's upper edge cuts it"
+    highest = mask[rows[0] : rows[0] + max(1, len(rows) // TOP_SHARE)]
+    return np.array([float(np.flatnonzero(highest.any(axis=0)).mean()), float(rows[0])])
+
+
+def metres_a_pixel(view: ViewSubject) -> float:
+    """Return how many metres across the line of sight one pixel is at the placement's distance."""
+    camera = view.expected.camera
+    points = silhouettes.placement_points(view.placement, view.ground)
+    depth = float(camera.ego_to_camera.apply(points)[:, 2].mean())
+    return max(depth, 0.0) / float(camera.intrinsics[0, 0])
 
 
 def height_px(mask: Pixels) -> int:

@@ -8,6 +8,8 @@ edited, never its history.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,10 +18,10 @@ from data_registry.blobs import Blobs
 from data_registry.cameras import pinhole
 from data_registry.edits import bounding_window, compose
 from data_registry.identity import Digest, seed_for
-from data_registry.pictures import Mask, PictureError, Rgb, decode_rgb, encode_png
-from data_registry.records import Camera, Candidate, Edit, ViewEdit
-from data_registry.sources.source import Source, SourceChangedError
-from models.editors.editor import Editor, EditorOutputError, EditRequest, HazardNotVisibleError, RawEdit
+from data_registry.pictures import Mask, PictureError, Rgb, decode_rgb, decode_small, encode_png
+from data_registry.records import Camera, Candidate, Edit, Keyframe, ViewEdit
+from data_registry.sources.source import Source, SourceChangedError, SourceError
+from models.editors.editor import SMALL, Editor, EditorOutputError, EditRequest, HazardNotVisibleError, RawEdit
 from tasks.items import Screened
 from tasks.stage import ItemStage, Outcome, PermanentFailureError
 
@@ -61,8 +63,8 @@ class EditStage(ItemStage[Screened, Edit]):
     def _candidate(self, item: Screened, sources: dict[str, Rgb], attempt: int, seed: int) -> Candidate:
         views: list[ViewEdit] = []
         finished: list[tuple[str, Rgb]] = []
-        for name, source in sources.items():
-            request = _request(item, name, source, (seed, tuple(finished)))
+        for name in sources:
+            request = self._request(item, name, sources, (seed, tuple(finished)))
             try:
                 raw = self.editor.edit(request)
             except HazardNotVisibleError:
@@ -92,6 +94,34 @@ class EditStage(ItemStage[Screened, Edit]):
             )
         return picture
 
+    def _request(
+        self, item: Screened, name: str, sources: dict[str, Rgb], drawn: tuple[int, tuple[tuple[str, Rgb], ...]]
+    ) -> EditRequest:
+        keyframe = item.combination.keyframe
+        camera = keyframe.view(name)
+        return EditRequest(
+            keyframe=keyframe,
+            task=item.combination.task,
+            screening=item.screening,
+            camera=camera,
+            model=pinhole(keyframe, camera),
+            source=sources[name].copy(),
+            seed=drawn[0],
+            finished=drawn[1],
+            sources=tuple((sensor, picture.copy()) for sensor, picture in sources.items()),
+            surroundings=partial(self._surroundings, keyframe),
+        )
+
+    def _surroundings(self, keyframe: Keyframe) -> tuple[tuple[str, Rgb], ...]:
+        """Return small pictures of all the keyframe's cameras; those that cannot be read tell nothing and are left out."""
+        found: list[tuple[str, Rgb]] = []
+        for camera in sorted(keyframe.cameras, key=lambda one: one.sensor_id):
+            if camera.frame_offset == 0:
+                with suppress(SourceError, PictureError):
+                    content = self._source.picture(keyframe, camera)
+                    found.append((camera.sensor_id, decode_small(content, camera.sensor_id, SMALL)))
+        return tuple(found)
+
     def _stored(self, request: EditRequest, raw: RawEdit) -> tuple[ViewEdit, Rgb]:
         """Enforce the mask, store crop and masks, and return the view with its full edited picture."""
         _check(request, raw)
@@ -109,21 +139,6 @@ class EditStage(ItemStage[Screened, Edit]):
             object_mask=self._blobs.put(encode_png(raw.object_mask[part])),
         )
         return view, compose(request.source, window, crop, mask)
-
-
-def _request(item: Screened, name: str, source: Rgb, drawn: tuple[int, tuple[tuple[str, Rgb], ...]]) -> EditRequest:
-    keyframe = item.combination.keyframe
-    camera = keyframe.view(name)
-    return EditRequest(
-        keyframe=keyframe,
-        task=item.combination.task,
-        screening=item.screening,
-        camera=camera,
-        model=pinhole(keyframe, camera),
-        source=source.copy(),
-        seed=drawn[0],
-        finished=drawn[1],
-    )
 
 
 def _digest(camera: Camera) -> Digest:

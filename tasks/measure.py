@@ -20,7 +20,7 @@ class MeasureSettings(IdentitySettings, frozen=True):
     """The checks that measure an edit."""
 
     backend: Literal["checks"] = "checks"
-    revision: str = "1"
+    revision: str = "2"
 
 
 class MeasureStage(ItemStage[Edited, Measurements]):

@@ -1,17 +1,26 @@
-"""What the picture tells about light, sharpness and noise, so that a drawn hazard looks taken by the same camera."""
+"""What the picture tells about light, air, sharpness and grain, so that a drawn hazard looks taken by the same camera.
+
+Everything follows from the picture, the keyframe's boxes and the words of its description; nothing is random. Levels
+are linear light: reflectance times light, 1.0 the brightest value that a picture shows.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import shapely
-from scipy import ndimage, special
+from scipy import special
 
 from data_registry.geometry import Array, GroundPlane, PinholeCamera
 from data_registry.pictures import Rgb
-from data_registry.scene3d.light import Light, linear_from_srgb
+from data_registry.records import Keyframe
+from data_registry.scene3d.light import Air, Lamp, Light, linear_from_srgb
+from models.editors.grain import spot
+from models.editors.sun import Sun, find_sun
 
 _CURVE: Final = linear_from_srgb(np.arange(256) / 255.0)
 ASPHALT: Final = 0.15
@@ -19,23 +28,70 @@ ASPHALT: Final = 0.15
 SKY_TINT: Final = np.array([0.96, 1.0, 1.06])
 SUN_TINT: Final = np.array([1.03, 1.0, 0.94])
 """Colours of shade and sun relative to the light on the ground."""
-DIMMEST: Final = 0.02
+DIMMEST: Final = 0.012
 BRIGHTEST: Final = 1.6
 """Bounds of the estimated light on level ground."""
-SUN_DIRECTION: Final = np.array([-0.45, 0.30, 0.84])
-"""Where the key light comes from when nothing is known: high, behind the ego on its left (ego frame)."""
-HARDEST_SUN: Final = 0.55
-SMOOTH_SHARE: Final = 0.5
+NIGHT_LEVEL: Final = 0.025
+"""Mean linear brightness of a picture below which it was taken in the dark."""
+SUN_SHARES: Final = (0.12, 0.78)
+"""Bounds of the direct share of the light where shadows are seen: open shade and a clear sky."""
+LEAST_SHADOW: Final = 0.15
+"""Log contrast from which shadows where the clock expects them count as seen."""
+GUESSED_SHARE: Final = 0.5
+"""Most of the light that is taken to be direct where no shadow says so."""
+OVERCAST_SHARE: Final = 0.10
+SHADE_MARGIN: Final = 0.55
+"""Road that has lost this much of the sun's share against the lit road lies in shade."""
+SHARP: Final = 0.012
+SOFT: Final = 0.10
+"""Growth of a shadow's edge per metre of way: the sun's disc and some haze; a sun that is only guessed."""
+STEEPEST: Final = 1.7
+"""A low sun lights upright faces at most this much more than the ground."""
+HEADLAMPS: Final = ((3.5, 0.6, 0.65), (3.5, -0.6, 0.65))
+"""Where the ego's lamps are, ego frame, metres."""
+NIGHT_WORDS: Final = re.compile(r"\b(night|dark)\b", re.IGNORECASE)
+OVERCAST_WORDS: Final = re.compile(r"\b(overcast|cloudy|rain|rainy|raining|fog|foggy|mist|dusk|dawn)\b", re.IGNORECASE)
+WET_WORDS: Final = re.compile(r"\b(rain|rainy|raining|wet|puddles?)\b", re.IGNORECASE)
+FOG_WORDS: Final = re.compile(r"\b(fog|foggy|mist|misty|haze|hazy|smog)\b", re.IGNORECASE)
+FOG_SIGHTS_M: Final = (35.0, 90.0, 250.0)
+"""Least, usual and longest sight in fog: what a picture without distant things does not tell."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Look:
-    """How the picture looks around a place: light, share of it that is direct, blur (px), noise (sRGB, 0..1)."""
+    """How the picture looks around a place.
+
+    Attributes:
+        light: sun, sky, headlamps and air at the place.
+        sun: where the sun stands and how that is known.
+        sun_share: direct share of the light on level ground that lies in the sun, 0..1; what a shadow takes away.
+        lit_level: linear brightness of road in the sun: darker road lies in shade already.
+        spread: growth of a shadow's edge (sigma) per metre of way.
+        road: (3,) linear RGB of the road at the place.
+        blur_px: sharpness of the picture as the sigma of a blur.
+        spot: grain of a smooth patch (see `grain`).
+        is_night: whether the picture was taken in the dark.
+        wetness: 0 dry to 1 wet road.
+    """
 
     light: Light
+    sun: Sun
     sun_share: float
+    lit_level: float
+    spread: float
+    road: Array
     blur_px: float
-    noise: float
+    spot: Array
+    is_night: bool
+    wetness: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scenery:
+    """One decoded picture with its camera."""
+
+    picture: Rgb
+    camera: PinholeCamera
 
 
 def linear(picture: Rgb) -> Array:
@@ -43,73 +99,154 @@ def linear(picture: Rgb) -> Array:
     return _CURVE[picture]
 
 
-def estimate_look(source: Rgb, camera: PinholeCamera, ground: GroundPlane, place: Array, occupied: Any) -> Look:
-    """Estimate the look around a place from the picture alone, deterministically.
+@dataclass(frozen=True, slots=True, eq=False)
+class Daylight:
+    """What holds for a keyframe as a whole: where the sun stands, and the direct share of the light, 0..1."""
+
+    sun: Sun
+    sun_share: float
+
+
+def estimate_daylight(keyframe: Keyframe, views: Sequence[Scenery]) -> Daylight:
+    """Estimate a keyframe's daylight from its pictures, small ones do, at least one."""
+    levels = [linear(view.picture).mean(axis=2) for view in views]
+    sun = find_sun(keyframe, [(level, view.camera) for level, view in zip(levels, views, strict=True)])
+    return Daylight(sun, _sun_share(keyframe, sun, levels))
+
+
+def estimate_look(keyframe: Keyframe, view: Scenery, daylight: Daylight, place: Array) -> Look:
+    """Estimate the look around a place.
 
     Args:
-        source: decoded picture.
-        camera: its camera.
-        ground: local road surface.
+        keyframe: boxes and description.
+        view: the picture to draw into.
+        daylight: the keyframe's.
         place: plan point (2,) of the hazard, ego frame, metres.
-        occupied: plan area of annotated objects, whose pixels are not ground.
     """
-    pixels = _ground_pixels(camera, ground, place, occupied)
-    colours = (
-        linear(source[pixels[:, 1], pixels[:, 0]]) if len(pixels) >= 20 else linear(source[-source.shape[0] // 4 :])
-    )
-    colours = colours.reshape(-1, 3)
-    level = colours.mean(axis=1)
-    # A road is grey: half of what tint it shows is the light's, half its own.
-    middle = np.median(colours, axis=0)
-    tint = np.sqrt(np.clip(middle / max(float(middle.mean()), 1e-4), 0.5, 2.0))
-    light = float(np.clip(np.percentile(level, 60) / ASPHALT, DIMMEST, BRIGHTEST))
-    sun_share = _sun_share(source)
-    direction = SUN_DIRECTION / float(np.linalg.norm(SUN_DIRECTION))
-    sun = light * sun_share / direction[2] * tint * SUN_TINT
+    occupied = shapely.union_all([shapely.Polygon(note.box.footprint()) for note in keyframe.annotations])
+    road, lit_level = _road(view, keyframe.ground, place, occupied)
+    is_night = _is_night(keyframe, view.picture)
+    sun, share = daylight.sun, 0.0 if is_night else daylight.sun_share
+    in_shade = float(road.mean()) < lit_level * (1 - SHADE_MARGIN * share) and share > 0.2
+    here = 0.06 if in_shade else share
+    light = _light(road, sun, here, is_night)
+    if is_night:
+        light = Light(light.direction, light.sun, light.ambient, _headlamps(light.ambient, place))
+    air = _air(keyframe, view)
+    light = Light(light.direction, light.sun, light.ambient, light.lamps, air)
+    spread = SHARP if sun.known_from != "default" and share > OVERCAST_SHARE else SOFT
     return Look(
-        Light(direction, sun, light * (1 - sun_share) * tint * SKY_TINT), sun_share, _blur(source), _noise(source)
+        light, sun, share, lit_level, spread, road, _blur(view.picture), spot(view.picture), is_night, air.wetness
     )
 
 
-def _ground_pixels(camera: PinholeCamera, ground: GroundPlane, place: Array, occupied: Any) -> Any:
-    """Return pixels (N, 2) of road around a place: a grid of ground points 2 to 6 m away that the camera sees."""
-    steps = np.arange(-6.0, 6.01, 0.4)
+def _road(view: Scenery, ground: GroundPlane, place: Array, occupied: Any) -> tuple[Array, float]:
+    """Return the road's colour (3,) around a place and how bright road is where it is lit, both linear."""
+    near = _pixels(view, ground, _grid(place, 6.0, 0.4, 1.5), occupied)
+    far = _pixels(view, ground, _grid(place, 16.0, 0.8, 0.0), occupied)
+    if len(near) < 20:
+        near = view.picture[-view.picture.shape[0] // 4 :].reshape(-1, 3)
+    colour = np.median(linear(near), axis=0)
+    levels = linear(far).mean(axis=1) if len(far) >= 20 else np.array([float(colour.mean())])
+    return np.maximum(colour, 1e-3), float(max(np.percentile(levels, 75), colour.mean()))
+
+
+def _grid(place: Array, reach: float, step: float, least: float) -> Array:
+    steps = np.arange(-reach, reach + step / 2, step)
     grid = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
     far = np.hypot(grid[:, 0], grid[:, 1])
-    points = grid[(far >= 2.0) & (far <= 6.0)] + place
-    free = ~shapely.contains_xy(occupied, points[:, 0], points[:, 1])
-    pixels, _ = camera.project(ground.lift(points[free]))
-    pixels = pixels[camera.contains(pixels)]
-    return np.unique(np.rint(pixels).astype(np.int64), axis=0)
+    return grid[(far >= least) & (far <= reach)] + place
 
 
-def _sun_share(source: Rgb) -> float:
-    """Return which share of the light is direct: contrast between the lit and the shaded, 0 when it is overcast."""
-    level = linear(source[::4, ::4]).mean(axis=2)
-    lower = level[level.shape[0] // 3 :]
+def _pixels(view: Scenery, ground: GroundPlane, points: Array, occupied: Any) -> Any:
+    """Return the colours (N, 3) of the ground at plan points that the camera sees and no object takes."""
+    free = points[~shapely.contains_xy(occupied, points[:, 0], points[:, 1])]
+    pixels, _ = view.camera.project(ground.lift(free))
+    columns, rows = np.unique(np.rint(pixels[view.camera.contains(pixels)]).astype(np.int64), axis=0).T
+    return view.picture[rows, columns]
+
+
+def _is_night(keyframe: Keyframe, picture: Rgb) -> bool:
+    level = float(linear(picture[::8, ::8]).mean())
+    return level < NIGHT_LEVEL or (bool(NIGHT_WORDS.search(keyframe.description)) and level < 4 * NIGHT_LEVEL)
+
+
+def _sun_share(keyframe: Keyframe, sun: Sun, levels: Sequence[Array]) -> float:
+    """Return the direct share of the light: from shadows that were found, else from contrast, capped by the words."""
+    seen = 1 - float(np.exp(-(sun.contrast or 0.0)))
+    if OVERCAST_WORDS.search(keyframe.description):
+        return 0.5 * seen if sun.known_from == "shadows" else OVERCAST_SHARE
+    lower = np.concatenate([level[level.shape[0] // 3 :].ravel() for level in levels])
     dark, bright = np.percentile(lower, [15, 85])
-    contrast = float(bright / max(float(dark), 1e-3))
-    return float(np.clip((np.log2(contrast) - 0.8) / 3.0, 0.05, HARDEST_SUN))
+    guess = (np.log2(float(bright) / max(float(dark), 1e-3)) - 0.8) / 3.0
+    guess = float(np.clip(guess, 0.05, GUESSED_SHARE))
+    if sun.contrast is None:
+        return guess
+    if sun.contrast < LEAST_SHADOW:
+        return OVERCAST_SHARE
+    # other things' shade darkens the road beside boxes too and hides their own: what is seen is a lower bound
+    return float(np.clip(max(seen, guess if sun.known_from == "clock" else 0.0), *SUN_SHARES))
+
+
+def _light(road: Array, sun: Sun, share: float, is_night: bool) -> Light:
+    # A road is grey: half of what tint it shows is the light's, half its own.
+    tint = np.sqrt(np.clip(road / max(float(road.mean()), 1e-4), 0.5, 2.0))
+    level = float(np.clip(float(road.mean()) / ASPHALT, DIMMEST, BRIGHTEST))
+    upright = min(1.0 / float(sun.direction[2]), STEEPEST)
+    if is_night:
+        return Light(np.array([0.0, 0.0, 1.0]), np.zeros(3), 0.6 * level * tint)
+    return Light(sun.direction, level * share * upright * tint * SUN_TINT, level * (1 - share) * tint * SKY_TINT)
+
+
+def _headlamps(ambient: Array, place: Array) -> tuple[Lamp, ...]:
+    """Return the ego's own lamps, as bright at the place as street light is: beams end low, so little is lit by them."""
+    distance = max(4.0, float(np.hypot(*(place - np.array([3.5, 0.0])))))
+    colour = 0.35 * ambient * distance**2 / len(HEADLAMPS)
+    ahead = np.array([1.0, 0.0, -0.04]) / float(np.hypot(1.0, 0.04))
+    return tuple(Lamp(np.array(position), colour, ahead, 0.35) for position in HEADLAMPS)
+
+
+def _air(keyframe: Keyframe, view: Scenery) -> Air:
+    """Return the air: fog as thick as distant objects look, rain a little, else clear."""
+    wetness = 0.8 if WET_WORDS.search(keyframe.description) else 0.0
+    colour = _horizon_colour(view)
+    if FOG_WORDS.search(keyframe.description):
+        return Air(colour, _sight(keyframe, view, colour), wetness)
+    return Air(colour, 400.0 if wetness else 3000.0, wetness)
+
+
+def _horizon_colour(view: Scenery) -> Array:
+    """Return the colour of the sky right above the horizon: the brighter part of a band of rows."""
+    ahead = view.camera.ego_to_camera.rotation.T @ np.array([0.0, 0.0, 1.0])
+    level = np.array([ahead[0], ahead[1], 0.02]) / max(float(np.hypot(ahead[0], ahead[1])), 1e-6)
+    image = view.camera.intrinsics @ (view.camera.ego_to_camera.rotation @ level)
+    row = int(np.clip(image[1] / max(float(image[2]), 1e-6), 12, view.camera.height - 1))
+    band = linear(view.picture[max(0, row - 60) : row : 4, ::8]).reshape(-1, 3)
+    return np.median(band[band.mean(axis=1) >= np.quantile(band.mean(axis=1), 0.6)], axis=0)
+
+
+def _sight(keyframe: Keyframe, view: Scenery, colour: Array) -> float:
+    """Return the sight in metres: how much of the horizon's light lies over the darkest parts of distant objects."""
+    found: list[float] = []
+    for note in keyframe.annotations:
+        pixels, depth = view.camera.project(note.box.corners())
+        if float(depth.min()) < 12.0 or not view.camera.contains(pixels).all():
+            continue
+        (left, top), (right, bottom) = np.floor(pixels.min(axis=0)).astype(int), np.ceil(pixels.max(axis=0)).astype(int)
+        part = linear(view.picture[top : bottom + 1, left : right + 1]).mean(axis=2)
+        veil = float(np.percentile(part, 5)) / max(float(colour.mean()), 1e-3)
+        if 0.05 < veil < 0.95:
+            found.append(-float(depth.mean()) / float(np.log(1 - veil)))
+    low, usual, high = FOG_SIGHTS_M
+    return float(np.clip(np.median(found), low, high)) if len(found) >= 3 else usual
 
 
 def _blur(source: Rgb) -> float:
     """Return the blur in pixels (sigma): how steep the steepest edges are over one pixel against over three."""
-    level = source[::2].astype(np.float64).mean(axis=2)
+    level = source[::4].astype(np.float32).mean(axis=2)
     one = np.percentile(np.abs(level[:, 1:] - level[:, :-1]), 99.9)
     three = np.percentile(np.abs(level[:, 3:] - level[:, :-3]), 99.9)
     sigmas = np.arange(0.3, 2.01, 0.05)
     ratios = special.erf(0.5 / (sigmas * 2**0.5)) / special.erf(1.5 / (sigmas * 2**0.5))
     best = int(np.argmin(np.abs(ratios - one / max(float(three), 1e-6))))
     return float(sigmas[best])
-
-
-_NOISE_KERNEL: Final = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], dtype=np.float64)
-
-
-def _noise(source: Rgb) -> float:
-    """Return the noise's sigma in sRGB units 0..1, over the smoother half of the picture (Immerkaer 1996)."""
-    level = source[::2, ::2].astype(np.float64).mean(axis=2) / 255.0
-    response = np.abs(ndimage.convolve(level, _NOISE_KERNEL, mode="nearest"))
-    smooth = response[response <= np.quantile(response, SMOOTH_SHARE)]
-    # The median of the lower half is the 25 % quantile: 0.3186 sigma of a normal distribution, whose kernel gain is 6.
-    return float(np.clip(np.median(smooth) / 0.3186 / 6.0, 0.0, 0.03))

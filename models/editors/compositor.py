@@ -1,48 +1,57 @@
 """Edits pictures without a model: renders the placed hazard with the real camera and puts it into the picture.
 
-Mesh, camera model and local ground give scale and contact; light, blur and noise are estimated from the picture;
-nearer annotated boxes hide the hazard. All colour arithmetic is in linear light.
+Mesh, camera model and local ground give scale and contact; light, air, blur and grain are estimated from the picture;
+bodies of nearer annotated objects hide the hazard. All colour arithmetic is in linear light.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 import numpy as np
-import numpy.typing as npt
-import shapely
 from pydantic import Field
 from scipy import ndimage
 
-from data_registry.geometry import Array, PinholeCamera, Transform
-from data_registry.pictures import Mask, Rgb
+from data_registry.cameras import pinhole
+from data_registry.geometry import Array, PinholeCamera
+from data_registry.pictures import Rgb
 from data_registry.projection import outline
-from data_registry.records import Box, Keyframe, Placement, Standing, Surface
-from data_registry.scene3d.light import srgb_from_linear
-from data_registry.scene3d.mesh import Mesh
-from data_registry.scene3d.rasteriser import Rendering, render, shadow_polygon
-from data_registry.scene3d.shapes import SHAPES, SURFACES
-from data_registry.scene3d.solids import box as solid_box
+from data_registry.records import Placement, Surface
+from data_registry.scene3d.light import Light, srgb_from_linear
+from data_registry.scene3d.materials import Material
+from data_registry.scene3d.mesh import Mesh, joined
+from data_registry.scene3d.rasteriser import Rendering, render
 from models.backend import LocalBackend
-from models.editors.appearance import Look, estimate_look, linear
-from models.editors.editor import EditorSettings, EditRequest, HazardNotVisibleError, RawEdit, UnknownShapeError
+from models.editors import surfaces
+from models.editors.appearance import Daylight, Look, Scenery, estimate_daylight, estimate_look, linear
+from models.editors.editor import EditorSettings, EditRequest, HazardNotVisibleError, RawEdit
+from models.editors.grain import grain
+from models.editors.hazards import doorway, hazard_mesh, plan_centre
 from models.editors.masks import dilated_hull, feather
-from models.editors.shadows import shade_ground
+from models.editors.occluders import occluders
+from models.editors.reflections import fresnel, mirrored
+from models.editors.shadows import PlanShade, sky_shade, sun_shade
 
-Bools = npt.NDArray[np.bool_]
-OCCLUDER_SHARE: Final = 0.97
-"""Annotated boxes are drawn a little loose around their objects."""
-PAINTS: Final = ((0.62, 0.63, 0.64), (0.52, 0.49, 0.42), (0.24, 0.30, 0.37), (0.36, 0.13, 0.11))
-CLOTHES: Final = ((0.07, 0.11, 0.20), (0.24, 0.08, 0.07), (0.10, 0.13, 0.09), (0.32, 0.30, 0.28))
-"""Linear RGB that the seed chooses from."""
+Window = tuple[int, int, int, int]
+
+SKY_LOSS: Final = 0.88
+"""Share of the sky's light that is lost right below the hazard."""
+LOWEST_CASTER_M: Final = 0.02
+"""Parts of a surface hazard that rise more than this throw a shadow."""
+WET_MIRROR: Final = 0.75
+"""How much less than water a wet road mirrors."""
+BRIGHT: Final = 98.0
+"""Percentile of the surroundings' brightness that nothing which does not glow may exceed in the dark."""
+NOTICEABLE: Final = 0.02
+_PLAIN: Final = Light(np.array([0.0, 0.0, 1.0]), np.zeros(3), np.ones(3))
 
 
 class CompositorSettings(EditorSettings, frozen=True):
     """What the compositor's output depends on."""
 
     backend: Literal["compositor"] = "compositor"
-    revision: str = "1"
+    revision: str = "2"
     samples: Annotated[int, Field(ge=1, le=4)] = 2
     """Samples a pixel along each axis."""
     margin_px: Annotated[int, Field(ge=4, le=64)] = 10
@@ -53,12 +62,35 @@ class CompositorSettings(EditorSettings, frozen=True):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Scene:
+    """Everything about one view before it is drawn: bodies, look and shades in the ego frame, window in the picture."""
+
+    request: EditRequest
+    placement: Placement
+    mesh: Mesh
+    hole: Mesh | None
+    look: Look
+    sun: PlanShade | None
+    sky: PlanShade
+    window: Window
+
+    @property
+    def part(self) -> tuple[slice, slice]:
+        """Rows and columns of the window."""
+        left, top, right, bottom = self.window
+        return slice(top, bottom), slice(left, right)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Layers:
-    """Rendered hazard within a window, after occlusion: premultiplied linear RGB, coverage, darkness of the ground."""
+    """The hazard within the window, after occlusion: premultiplied linear RGB, coverage, and what the ground becomes.
+
+    `under` (H, W, 3) is the source's part with shadow, reflection and doorway, in linear light.
+    """
 
     rgb: Array
     coverage: Array
-    darkness: Array
+    under: Array
 
 
 class Compositor(LocalBackend):
@@ -67,37 +99,51 @@ class Compositor(LocalBackend):
     def __init__(self, settings: CompositorSettings | None = None) -> None:
         """Remember the settings."""
         self.identity_settings = settings or CompositorSettings()
+        self._last: tuple[str, Daylight] | None = None
 
     def edit(self, request: EditRequest) -> RawEdit:
         """Return one edited view; raises HazardNotVisibleError and UnknownShapeError as Editor says."""
         placement = request.screening.placement
         if placement is None:
             raise HazardNotVisibleError(f"{request.screening.combination_id} has no placement to draw")
-        mesh = hazard_mesh(request, placement)
-        look = estimate_look(
-            request.source,
-            request.model,
-            request.keyframe.ground,
-            mesh.vertices[:, :2].mean(axis=0),
-            _occupied(request),
-        )
-        window = self._window(request, mesh, look)
-        layers = self._layers(request, mesh, look, window)
-        seen = layers.coverage >= 0.5
-        if not seen.any():
+        scene = self._scene(request, placement)
+        layers = self._layers(scene)
+        if not (layers.coverage >= 0.5).any():
             raise HazardNotVisibleError(
                 f"{request.screening.combination_id}: nothing of the hazard shows in {request.camera.sensor_id}"
             )
-        return self._compose(request, look, layers, window)
+        return self._compose(scene, layers)
 
-    def _window(self, request: EditRequest, mesh: Mesh, look: Look) -> tuple[int, int, int, int]:
-        """Return the part of the picture that hazard and shadow can touch, with the margin twice around."""
+    def _scene(self, request: EditRequest, placement: Placement) -> _Scene:
         ground = request.keyframe.ground
-        shadow = shadow_polygon(mesh, look.light, ground)
-        shade = ground.lift(shapely.get_coordinates(shadow).reshape(-1, 2))
-        around = shapely.Polygon(_plan_hull(mesh)).buffer(1.0)
-        skirt = ground.lift(shapely.get_coordinates(around.envelope)[:4])
-        shown = outline(np.vstack([_bounds(mesh), skirt, _sparse(shade)]), request.model)
+        view = Scenery(request.source, request.model)
+        look = estimate_look(request.keyframe, view, self._daylight(request), plan_centre(placement))
+        mesh = hazard_mesh(request, placement, look.light)
+        hole = doorway(request, placement)
+        casting = _casting(mesh, placement, request)
+        sun = sun_shade(casting, look.sun.direction, look.spread, ground) if look.sun_share > NOTICEABLE else None
+        sky = sky_shade(casting, ground)
+        window = self._window(request, [mesh, *([hole] if hole else [])], (sun, sky, look))
+        return _Scene(request, placement, mesh, hole, look, sun, sky, window)
+
+    def _daylight(self, request: EditRequest) -> Daylight:
+        """Return the keyframe's daylight; the last keyframe's is remembered, as its tasks come one after the other."""
+        digest = request.keyframe.payload_digest
+        if self._last is None or self._last[0] != digest:
+            self._last = digest, daylight_of(request)
+        return self._last[1]
+
+    def _window(
+        self, request: EditRequest, meshes: list[Mesh], shades: tuple[PlanShade | None, PlanShade, Look]
+    ) -> Window:
+        """Return the part of the picture that hazard, shadow and reflection can touch, with the margin twice around."""
+        sun, sky, look = shades
+        ground = request.keyframe.ground
+        points = [_bounds(mesh) for mesh in meshes]
+        points += [ground.lift(shade.corners()) for shade in (sun, sky) if shade is not None]
+        if look.wetness > 0:
+            points += [_bounds(mirrored(mesh, ground)) for mesh in meshes]
+        shown = outline(np.vstack(points), request.model)
         if shown.is_empty:
             raise HazardNotVisibleError(
                 f"{request.screening.combination_id}: the hazard is outside {request.camera.sensor_id}"
@@ -111,123 +157,188 @@ class Compositor(LocalBackend):
             min(request.model.height, int(bottom) + pad + 2),
         )
 
-    def _layers(self, request: EditRequest, mesh: Mesh, look: Look, window: tuple[int, int, int, int]) -> _Layers:
-        drawn = render([mesh], request.model, look.light, window, self.identity_settings.samples)
-        blockers = occluders(request.keyframe, request.camera.timestamp_us)
-        hiding = render(blockers, request.model, look.light, window, 1)
+    def _layers(self, scene: _Scene) -> _Layers:
+        request, look, window = scene.request, scene.look, scene.window
+        samples, model = self.identity_settings.samples, request.model
+        is_surface = isinstance(scene.placement, Surface)
+        bodies = surfaces.layers(scene.mesh) if is_surface else [scene.mesh]
+        drawn = _drawn(bodies, model, (look.light, samples), window)
+        nearer = joined([scene.mesh, *([scene.hole] if scene.hole else [])])
+        blockers = occluders(request.keyframe, model, request.camera.timestamp_us, nearer)
+        if scene.hole is not None:
+            blockers = _without_owner(scene, blockers)
+        hiding = _hiding(blockers, model, window)
         shown = np.where(hiding.depth < drawn.depth, 0.0, 1.0)
-        is_surface = isinstance(request.screening.placement, Surface)
-        darkness = np.zeros(shown.shape) if is_surface else _darkness(request, mesh, look, (window, hiding))
+        rays = _pixel_rays(model, window)
+        source = linear(request.source[scene.part])
+        under = _under(scene, (rays, source, hiding))
+        rgb = drawn.rgb
+        if is_surface:
+            back = surfaces.Backdrop(linear(request.source), under, rays)
+            rgb = surfaces.painted(drawn, look, back, model, request.keyframe.ground)
+        elif look.is_night:
+            rgb = _dimmed(rgb, drawn.coverage, source, scene.mesh)
         blur = look.blur_px
-        rgb = ndimage.gaussian_filter(drawn.rgb * shown[..., None], (blur, blur, 0))
-        coverage = ndimage.gaussian_filter(drawn.coverage * shown, blur)
-        return _Layers(rgb, coverage, darkness)
+        return _Layers(
+            ndimage.gaussian_filter(rgb * shown[..., None], (blur, blur, 0)),
+            ndimage.gaussian_filter(drawn.coverage * shown, blur),
+            under,
+        )
 
-    def _compose(self, request: EditRequest, look: Look, layers: _Layers, window: tuple[int, int, int, int]) -> RawEdit:
-        left, top, right, bottom = window
-        region = (slice(top, bottom), slice(left, right))
-        source = request.source[region]
-        mixed = linear(source) * (1 - layers.darkness[..., None])
-        mixed = mixed * (1 - layers.coverage[..., None]) + layers.rgb
-        noise = _grain(request.seed, layers.coverage.shape, look.noise * self.identity_settings.noise_gain)
-        edited = srgb_from_linear(mixed) + noise * layers.coverage[..., None]
+    def _compose(self, scene: _Scene, layers: _Layers) -> RawEdit:
+        request, look, part = scene.request, scene.look, scene.part
+        source = request.source[part]
+        coverage = layers.coverage[..., None]
+        mixed = layers.under * (1 - coverage) + layers.rgb
+        noise = grain(look.spot, request.seed, (scene.window[1], scene.window[0]), coverage.shape[:2])
+        edited = srgb_from_linear(mixed) + noise * coverage * self.identity_settings.noise_gain
         edit_mask = np.zeros(request.source.shape[:2], np.uint8)
         object_mask = edit_mask.copy()
-        object_mask[region] = np.where(layers.coverage >= 0.5, 255, 0)
-        touched = (layers.coverage > 0.02) | (layers.darkness > 0.02)
-        edit_mask[region] = dilated_hull(touched, self.identity_settings.margin_px)
-        weight = feather(edit_mask, self.identity_settings.feather_px)[region][..., None]
+        object_mask[part] = np.where(layers.coverage >= 0.5, 255, 0)
+        changed = np.abs(_level(layers.under) - _level(linear(source))) > NOTICEABLE * _level(layers.under)
+        edit_mask[part] = dilated_hull((layers.coverage > NOTICEABLE) | changed, self.identity_settings.margin_px)
+        weight = feather(edit_mask, self.identity_settings.feather_px)[part][..., None]
         blended = source / 255.0 * (1 - weight) + edited * weight
         picture = request.source.copy()
-        picture[region] = np.rint(np.clip(blended, 0.0, 1.0) * 255).astype(np.uint8)
-        return RawEdit(_kept(request.source, picture, edit_mask), edit_mask, object_mask)
+        picture[part] = np.rint(np.clip(blended, 0.0, 1.0) * 255).astype(np.uint8)
+        return RawEdit(np.where(edit_mask[..., None] > 0, picture, request.source), edit_mask, object_mask)
 
 
-def hazard_mesh(request: EditRequest, placement: Placement) -> Mesh:
-    """Return the hazard's mesh in the ego frame at time 0.
-
-    Raises:
-        UnknownShapeError: the appearance's shape is not one that can be drawn, or the placement kind is not.
-    """
-    appearance = request.task.appearance(request.screening.appearance or "")
-    if isinstance(placement, Surface) and appearance.shape in SURFACES:
-        return SURFACES[appearance.shape](np.array(placement.polygon), request.keyframe.ground.height_at)
-    if not isinstance(placement, Standing) or appearance.shape not in SHAPES:
-        raise UnknownShapeError(
-            f"task {request.task.id}: the compositor cannot draw shape {appearance.shape!r} ({placement.kind});"
-            f" it has {', '.join(sorted([*SHAPES, *SURFACES]))}"
-        )
-    shape: Any = SHAPES[appearance.shape]
-    colours = CLOTHES if appearance.shape == "pedestrian" else PAINTS
-    pose = placement.box.pose()
-    foot = Transform(pose.rotation, pose.translation - pose.rotation @ np.array([0, 0, placement.box.size[2] / 2]))
-    return shape(*placement.box.size, colour=colours[request.seed % len(colours)]).placed(foot)
+def daylight_of(request: EditRequest) -> Daylight:
+    """Return the daylight of a request's keyframe from all its pictures, from the request's own when there are none."""
+    views = [
+        Scenery(picture, _shrunk(pinhole(request.keyframe, request.keyframe.view(name)), picture))
+        for name, picture in request.surroundings()
+    ]
+    return estimate_daylight(request.keyframe, views or [Scenery(request.source, request.model)])
 
 
-def occluders(keyframe: Keyframe, timestamp_us: int) -> list[Mesh]:
-    """Return the annotated boxes as solids, moving ones where they are when the camera fires."""
-    seconds = (timestamp_us - keyframe.timestamp_us) / 1e6
-    meshes: list[Mesh] = []
-    for note in keyframe.annotations:
-        moved = np.array([*(note.velocity or (0.0, 0.0)), 0.0]) * seconds
-        meshes.append(_box_mesh(note.box, moved))
-    return meshes
+def _shrunk(model: PinholeCamera, picture: Rgb) -> PinholeCamera:
+    """Return the camera of a smaller picture: pixel centres stay where they were."""
+    height, width = picture.shape[:2]
+    across, down = width / model.width, height / model.height
+    scale = np.array([[across, 0.0, (across - 1) / 2], [0.0, down, (down - 1) / 2], [0.0, 0.0, 1.0]])
+    return PinholeCamera(scale @ model.intrinsics, model.ego_to_camera, width, height)
 
 
-def _box_mesh(box: Box, moved: Array) -> Mesh:
-    length, width, height = (OCCLUDER_SHARE * extent / 2 for extent in box.size)
-    pose = box.pose()
-    solid = solid_box((-length, -width, -height), (length, width, height), (0.5, 0.5, 0.5))
-    return solid.placed(Transform(pose.rotation, pose.translation + moved))
+def _casting(mesh: Mesh, placement: Placement, request: EditRequest) -> Mesh:
+    """Return what throws a shadow: everything, of a surface hazard only what rises from the road."""
+    if not isinstance(placement, Surface):
+        return mesh
+    heights = (mesh.vertices[:, 2] - request.keyframe.ground.height_at(mesh.vertices))[mesh.faces]
+    rises = heights.max(axis=1) > LOWEST_CASTER_M
+    chosen = rises if rises.any() else np.ones(len(mesh.faces), dtype=np.bool_)
+    return Mesh(mesh.vertices, mesh.faces[chosen], mesh.colours[chosen], mesh.materials[chosen])
 
 
-def _occupied(request: EditRequest) -> Any:
-    return shapely.union_all([shapely.Polygon(note.box.footprint()) for note in request.keyframe.annotations])
+def _without_owner(scene: _Scene, blockers: list[Mesh]) -> list[Mesh]:
+    """Leave out the car whose door is open: the door hangs outside it, and the hole is in its side."""
+    middle = scene.mesh.vertices.mean(axis=0)
+    gaps = [float(np.hypot(*(blocker.vertices[:, :2].mean(axis=0) - middle[:2]))) for blocker in blockers]
+    nearest = int(np.argmin(gaps)) if gaps else -1
+    return [blocker for index, blocker in enumerate(blockers) if index != nearest]
 
 
-def _darkness(request: EditRequest, mesh: Mesh, look: Look, view: tuple[tuple[int, int, int, int], Rendering]) -> Array:
-    """Return how much the hazard darkens the ground, 0 where something else stands before the ground."""
-    window, hiding = view
-    ground, model = request.keyframe.ground, request.model
-    rays = _pixel_rays(model, window)
-    points = ground.intersect(model.position, rays)
-    depth = model.ego_to_camera.apply(points)[:, 2].reshape(hiding.depth.shape)
-    darkness = shade_ground(points[:, :2].reshape(*depth.shape, 2), mesh, look, ground)
-    hidden = ~np.isfinite(depth) | (hiding.depth < depth)
-    return np.where(hidden, 0.0, darkness)
+def _hiding(blockers: list[Mesh], model: PinholeCamera, window: Window) -> Rendering:
+    """Return what stands before hazard and ground; nothing at all costs nothing."""
+    return _drawn(blockers, model, (_PLAIN, 1), window)
 
 
-def _pixel_rays(model: PinholeCamera, window: tuple[int, int, int, int]) -> Array:
+def _drawn(meshes: list[Mesh], model: PinholeCamera, how: tuple[Light, int], window: Window) -> Rendering:
+    """Render meshes within a window, working only where they are: windows hold shadows and reflections too."""
     left, top, right, bottom = window
-    columns, rows = np.meshgrid(np.arange(left, right), np.arange(top, bottom))
-    return model.rays(np.column_stack([columns.ravel(), rows.ravel()]).astype(np.float64))
+    shape = (bottom - top, right - left)
+    whole = Rendering(np.zeros((*shape, 3)), np.zeros(shape), np.full(shape, np.inf), np.full(shape, -1, np.int32))
+    shown = [outline(_bounds(mesh), model) for mesh in meshes if len(mesh.faces)]
+    bounds = [shape.bounds for shape in shown if not shape.is_empty]
+    if not bounds:
+        return whole
+    lows, highs = np.floor(np.min(bounds, axis=0)).astype(int) - 1, np.ceil(np.max(bounds, axis=0)).astype(int) + 2
+    inner = (max(left, lows[0]), max(top, lows[1]), min(right, highs[2]), min(bottom, highs[3]))
+    if inner[0] >= inner[2] or inner[1] >= inner[3]:
+        return whole
+    found = render(meshes, model, how[0], (int(inner[0]), int(inner[1]), int(inner[2]), int(inner[3])), how[1])
+    part = (slice(inner[1] - top, inner[3] - top), slice(inner[0] - left, inner[2] - left))
+    for name in ("rgb", "coverage", "depth", "owner"):
+        getattr(whole, name)[part] = getattr(found, name)
+    return whole
 
 
-def _grain(seed: int, shape: tuple[int, ...], sigma: float) -> Array:
-    """Return sRGB noise (H, W, 3) with the picture's sigma, mostly of brightness, a little soft like a JPEG's."""
-    draw = np.random.Generator(np.random.PCG64(seed))
-    white = 0.9 * draw.standard_normal((*shape, 1)) + 0.44 * draw.standard_normal((*shape, 3))
-    return np.asarray(ndimage.gaussian_filter(white, (0.5, 0.5, 0)), dtype=np.float64) * sigma * 1.6
+def _under(scene: _Scene, view: tuple[Array, Array, Rendering]) -> Array:
+    """Return the source's window in linear light with the hazard's shadow, its reflection and the doorway."""
+    rays, source, hiding = view
+    request, look = scene.request, scene.look
+    ground, model = request.keyframe.ground, request.model
+    normal = np.array([-ground.slope_x, -ground.slope_y, 1.0])
+    sinking = rays @ normal
+    with np.errstate(divide="ignore"):
+        depth = (ground.height_m - float(model.position @ normal)) / sinking  # rays have length 1 along the axis
+    bare = (sinking < 0) & (hiding.depth >= depth)
+    points = model.position[:2] + rays[bare][:, :2] * depth[bare][:, None]
+    kept = np.ones(bare.shape)
+    kept[bare] = _light_kept(scene, points, _level(source)[bare])
+    under = source * np.where(bare, ndimage.gaussian_filter(kept, 0.6), 1.0)[..., None]
+    if look.wetness > 0 and not isinstance(scene.placement, Surface):
+        under = _with_reflection(scene, under, bare, rays)
+    if scene.hole is not None:
+        hole = render([scene.hole], model, look.light, scene.window, 2)
+        seen = np.where(hiding.depth < hole.depth - 0.05, 0.0, ndimage.gaussian_filter(hole.coverage, 0.5))
+        under = under * (1 - seen[..., None]) + hole.rgb * seen[..., None]
+    return under
 
 
-def _plan_hull(mesh: Mesh) -> Array:
-    hull: Any = shapely.convex_hull(shapely.multipoints(mesh.vertices[:, :2]))
-    return np.asarray(hull.exterior.coords)[:-1]
+def _light_kept(scene: _Scene, points: Array, level: Array) -> Array:
+    """Return the share (N,) of its light that ground at plan points (N, 2) keeps; shade has no sun to lose."""
+    look = scene.look
+    in_sun = np.clip((level / max(look.lit_level, 1e-4) - (1 - look.sun_share)) / (0.45 * look.sun_share + 1e-3), 0, 1)
+    share = look.sun_share * in_sun
+    sun = np.zeros(len(points)) if scene.sun is None else scene.sun.at(points)
+    return share * (1 - sun) + (1 - share) * (1 - SKY_LOSS * scene.sky.at(points)) + share * sun * 0.02
+
+
+def _with_reflection(scene: _Scene, under: Array, bare: Array, rays: Array) -> Array:
+    """Let wet ground mirror the hazard: drawn out downwards, the stronger the flatter one looks at it."""
+    request, look = scene.request, scene.look
+    image = render([mirrored(scene.mesh, request.keyframe.ground)], request.model, look.light, scene.window, 1)
+    reach = max(2.0, 0.03 * (scene.window[3] - scene.window[1]))
+    rgb = ndimage.gaussian_filter(image.rgb, (reach, 1.5, 0))
+    cover = ndimage.gaussian_filter(image.coverage, (reach, 1.5))
+    share = fresnel(rays, request.keyframe.ground) * look.wetness * WET_MIRROR
+    share = np.where(bare, np.clip(share, 0.0, 0.6), 0.0)[..., None]
+    return under * (1 - share * cover[..., None]) + rgb * share
+
+
+def _dimmed(rgb: Array, coverage: Array, source: Array, mesh: Mesh) -> Array:
+    """Keep a hazard in the dark no brighter than its surroundings, but for its own lamps."""
+    limit = float(np.percentile(_level(source), BRIGHT))
+    level = _level(rgb)
+    seen = level[coverage > 0.5]
+    if not len(seen):
+        return rgb
+    glows = bool((mesh.materials == Material.GLOWING).any())
+    top = float(np.percentile(seen, 80 if glows else 99))
+    if top <= limit:
+        return rgb
+    # lamps stay as they are: what is far brighter than the rest of the body is a lamp
+    factor = np.where(level > 4 * top, 1.0, limit / top) if glows else np.full(level.shape, limit / top)
+    return rgb * factor[..., None]
+
+
+def _level(rgb: Array) -> Array:
+    """Return the mean (H, W) of three channels; numpy's own mean over so short an axis is several times slower."""
+    return (rgb[..., 0] + rgb[..., 1] + rgb[..., 2]) / 3.0
+
+
+def _pixel_rays(model: PinholeCamera, window: Window) -> Array:
+    """Return viewing directions (H, W, 3) of a window's pixels, of length 1 along the optical axis."""
+    left, top, right, bottom = window
+    turned = model.ego_to_camera.rotation.T @ np.linalg.inv(model.intrinsics)
+    columns, rows = np.arange(left, right, dtype=np.float64), np.arange(top, bottom, dtype=np.float64)
+    return (columns[:, None] * turned[:, 0] + turned[:, 2]) + (rows[:, None] * turned[:, 1])[:, None, :]
 
 
 def _bounds(mesh: Mesh) -> Array:
     """Return the eight corners of the mesh's bounding box along the ego axes."""
-    low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
+    used = mesh.vertices[np.unique(mesh.faces)]
+    low, high = used.min(axis=0), used.max(axis=0)
     return np.array([(x, y, z) for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
-
-
-def _sparse(points: Array) -> Array:
-    """Return the corners of the rectangle around ground points (N, 3), at their largest and smallest heights."""
-    if not len(points):
-        return points
-    low, high = points.min(axis=0), points.max(axis=0)
-    return np.array([(x, y, z) for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
-
-
-def _kept(source: Rgb, picture: Rgb, edit_mask: Mask) -> Rgb:
-    return np.where(edit_mask[..., None] > 0, picture, source)

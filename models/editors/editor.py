@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Protocol
+from typing import Annotated, Final, Protocol
 
 from pydantic import Field
 
@@ -12,6 +13,10 @@ from data_registry.pictures import Mask, Rgb
 from data_registry.records import Camera, Keyframe, Screening
 from models.backend import Backend, IdentitySettings
 from prompts.taxonomy import TaskSpec
+
+
+SMALL: Final = 4
+"""How much smaller surroundings are than their pictures, along each side."""
 
 
 class EditorError(RuntimeError):
@@ -51,6 +56,10 @@ class EditRequest:
         source: decoded source picture (height, width, 3).
         seed: the candidate's seed, the same for all its views.
         finished: edited pictures of this candidate's earlier views by sensor, in editing order.
+        sources: decoded source pictures of all views of this candidate by sensor, largest projection first.
+        surroundings: gives small source pictures (height / SMALL, width / SMALL, 3) of all the keyframe's cameras by
+            sensor, sorted, those that can be read: they tell what holds for the keyframe as a whole, as where the sun
+            stands. Reading them costs time: ask once a keyframe.
     """
 
     keyframe: Keyframe
@@ -61,6 +70,13 @@ class EditRequest:
     source: Rgb
     seed: int
     finished: tuple[tuple[str, Rgb], ...]
+    sources: tuple[tuple[str, Rgb], ...] = ()
+    surroundings: Callable[[], tuple[tuple[str, Rgb], ...]] = tuple
+
+    @property
+    def reference(self) -> tuple[str, Rgb]:
+        """Sensor and source picture that every view of the candidate refers to; this view's own when none is given."""
+        return self.sources[0] if self.sources else (self.camera.sensor_id, self.source)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

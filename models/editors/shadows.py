@@ -1,72 +1,130 @@
-"""How a standing hazard darkens the ground: it keeps the sky away close by, and the sun along its shadow."""
+"""How a hazard darkens the ground: it keeps the sky away close by, and the sun along its shadow.
+
+Both are the same question asked of two lights. The hazard's faces fall along the light onto a plan grid that remembers
+how high each one was; then each level spreads in proportion to its height, since a light that is no point makes
+shadows that touch sharply and end softly.
+"""
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
-import shapely
+from PIL import Image, ImageDraw
 from scipy import ndimage
 
 from data_registry.geometry import Array, GroundPlane
 from data_registry.scene3d.mesh import Mesh
-from data_registry.scene3d.rasteriser import shadow_polygon
-from models.editors.appearance import Look
 
-UNDER: Final = 0.80
-"""Darkness right below the hazard."""
-REACH_SHARE: Final = 0.22
-REACH_LIMITS_M: Final = (0.10, 0.55)
-"""How far the missing sky is felt, as a share of the hazard's height, metres."""
-LOW_M: Final = 0.25
-"""Parts below this height touch, or nearly touch, the ground."""
-PENUMBRA_PX: Final = 1.5
-
-
-def shade_ground(points: Array, mesh: Mesh, look: Look, ground: GroundPlane) -> Array:
-    """Return the darkness (H, W) in 0..1 of ground seen at plan points (H, W, 2), NaN where no ground is."""
-    known = np.isfinite(points).all(axis=2)
-    flat = points[known]
-    near = _contact(flat, mesh, ground)
-    cast = _sunless(flat, mesh, look, ground)
-    dark = np.zeros(points.shape[:2])
-    dark[known] = cast
-    dark = ndimage.gaussian_filter(dark, PENUMBRA_PX)
-    contact = np.zeros(points.shape[:2])
-    contact[known] = near
-    return 1.0 - (1.0 - dark) * (1.0 - contact)
+CELLS: Final = 360
+"""Cells of the plan grid along its longer side, at most."""
+FINEST_M: Final = 0.015
+LEVELS_M: Final = (0.04, 0.10, 0.2, 0.4, 0.7, 1.1, 1.6, 2.4, 100.0)
+"""Upper ends of the heights that spread alike."""
+SKY_SPREAD: Final = 0.38
+"""Spread of the missing sky per metre of height: it comes from everywhere."""
+SKY_LEAST_M: Final = 0.035
+"""Least spread of the missing sky: even what lies flat on the ground takes some light from beside it."""
+LONGEST_M: Final = 14.0
+"""Shadows are cut off this far from the hazard: a low sun would throw them out of the picture."""
 
 
-def _contact(points: Array, mesh: Mesh, ground: GroundPlane) -> Array:
-    """Darken below the hull of the lowest parts and softly around it."""
-    height = mesh.vertices[:, 2] - ground.height_at(mesh.vertices)
-    reach = float(np.clip(REACH_SHARE * height.max(), *REACH_LIMITS_M))
-    low = mesh.vertices[height <= max(LOW_M, 0.2 * float(height.max()))][:, :2]
-    hull: Any = shapely.convex_hull(shapely.multipoints(low))
-    darkness = np.zeros(len(points))
-    left, bottom, right, top = hull.buffer(3 * reach).bounds
-    near = (points[:, 0] > left) & (points[:, 0] < right) & (points[:, 1] > bottom) & (points[:, 1] < top)
-    distance = _distance_to_convex(points[near], np.asarray(hull.exterior.coords))
-    darkness[near] = UNDER * np.exp(-((distance / reach) ** 2))
-    return darkness
+@dataclass(frozen=True, slots=True, eq=False)
+class PlanShade:
+    """Shares (rows, columns) of a light kept away from the ground, on a plan grid in the ego frame."""
+
+    share: Array
+    origin: Array
+    cell_m: float
+
+    def at(self, points: Array) -> Array:
+        """Return the shares (N,) at plan points (N, 2), 0 outside the grid."""
+        rows, columns = ((points[:, axis] - self.origin[axis]) / self.cell_m for axis in (1, 0))
+        return ndimage.map_coordinates(self.share, [rows, columns], order=1, mode="constant")
+
+    def corners(self) -> Array:
+        """Return the plan corners (4, 2) of what is shaded noticeably; none when nothing is."""
+        rows, columns = np.nonzero(self.share > 0.02)
+        if not len(rows):
+            return np.zeros((0, 2))
+        low = self.origin + self.cell_m * np.array([columns.min(), rows.min()])
+        high = self.origin + self.cell_m * np.array([columns.max(), rows.max()])
+        return np.array([low, (high[0], low[1]), high, (low[0], high[1])])
 
 
-def _distance_to_convex(points: Array, ring: Array) -> Array:
-    """Return the distance (N,) of points (N, 2) to a closed convex ring (K, 2), 0 inside."""
-    nearest = np.full(len(points), np.inf)
-    inside = shapely.contains_xy(shapely.Polygon(ring), points[:, 0], points[:, 1])
-    for start, end in pairwise(ring):
-        way = end - start
-        along = np.clip((points - start) @ way / float(way @ way), 0.0, 1.0)
-        nearest = np.minimum(nearest, np.hypot(*(points - start - along[:, None] * way).T))
-    return np.where(inside, 0.0, nearest)
+def sun_shade(mesh: Mesh, direction: Array, spread: float, ground: GroundPlane) -> PlanShade | None:
+    """Return where a mesh keeps the sun away; None when the sun is below the ground's horizon.
+
+    Args:
+        mesh: in the ego frame.
+        direction: unit vector towards the sun.
+        spread: growth of the shadow's edge (sigma) per metre of way, metres.
+        ground: what it falls onto.
+    """
+    normal = np.array([-ground.slope_x, -ground.slope_y, 1.0])
+    climb = float(direction @ normal)
+    if climb < 0.05:
+        return None
+    slope = -direction[:2] / climb
+    reach = float(np.hypot(*slope))
+    slope = slope * min(1.0, LONGEST_M / max(reach * float(_heights(mesh.vertices, ground).max()), 1e-6))
+    return _fallen(mesh, slope, (spread * float(np.hypot(1.0, reach)), 0.0), ground)
 
 
-def _sunless(points: Array, mesh: Mesh, look: Look, ground: GroundPlane) -> Array:
-    """Take the sun's share of the light away where the hazard stands between sun and ground."""
-    shadow = shadow_polygon(mesh, look.light, ground)
-    if shadow.is_empty:
-        return np.zeros(len(points))
-    shapely.prepare(shadow)
-    return np.where(shapely.contains_xy(shadow, points[:, 0], points[:, 1]), look.sun_share, 0.0)
+def sky_shade(mesh: Mesh, ground: GroundPlane) -> PlanShade:
+    """Return where a mesh keeps the sky away: below it and close around."""
+    return _fallen(mesh, np.zeros(2), (SKY_SPREAD, SKY_LEAST_M), ground)
+
+
+def _heights(points: Array, ground: GroundPlane) -> Array:
+    return np.maximum(points[..., 2] - ground.height_m - points[..., 0] * ground.slope_x - points[..., 1] * ground.slope_y, 0.0)
+
+
+def _fallen(mesh: Mesh, slope: Array, spread: tuple[float, float], ground: GroundPlane) -> PlanShade:
+    """Let faces fall `slope` metres sideways per metre of height; each spreads per metre of height, and by a least."""
+    growth, least = spread
+    faces = _cut(mesh.triangles(), ground)
+    heights = _heights(faces, ground)
+    plan = faces[..., :2] + heights[..., None] * slope
+    pad = 0.1 + 2.5 * min(growth * float(heights.max()) + least, 1.5)
+    low, high = plan.reshape(-1, 2).min(axis=0) - pad, plan.reshape(-1, 2).max(axis=0) + pad
+    cell = max(FINEST_M, float((high - low).max()) / CELLS)
+    columns, rows = (np.ceil((high - low) / cell).astype(int) + 1).tolist()
+    level = np.searchsorted(LEVELS_M, heights.mean(axis=1))
+    corners = (plan - low) / cell
+    share = np.zeros((rows, columns))
+    taken = np.zeros((rows, columns), dtype=np.bool_)
+    for index, upper in enumerate(LEVELS_M):
+        chosen = corners[level == index]
+        if not len(chosen):
+            continue
+        mask = _filled(chosen, (columns, rows)) & ~taken
+        taken |= mask
+        middle = (upper + (LEVELS_M[index - 1] if index else 0.0)) / 2 if upper < 50 else 3.0
+        sigma = min(growth * middle + least, 1.5) / cell
+        share += ndimage.gaussian_filter(mask.astype(np.float32), max(sigma, 0.6), truncate=2.5)
+    return PlanShade(np.clip(share, 0.0, 1.0), low, cell)
+
+
+def _cut(faces: Array, ground: GroundPlane) -> Array:
+    """Cut faces (M, 3, 3) that span much height into four, up to three times, so that each has one level."""
+    for _ in range(3):
+        heights = _heights(faces, ground)
+        tall = np.ptp(heights, axis=1) > np.maximum(0.15, 0.4 * heights.mean(axis=1))
+        if not tall.any():
+            break
+        a, b, c = np.moveaxis(faces[tall], 1, 0)
+        ab, bc, ca = (a + b) / 2, (b + c) / 2, (c + a) / 2
+        parts = [np.stack(part, axis=1) for part in ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))]
+        faces = np.concatenate([faces[~tall], *parts])
+    return faces
+
+
+def _filled(corners: Array, size: tuple[int, int]) -> Array:
+    """Return the cells (rows, columns) that triangles (M, 3, 2) in cell units cover."""
+    picture = Image.new("1", size)
+    draw = ImageDraw.Draw(picture)
+    for ring in corners.reshape(len(corners), 6).tolist():
+        draw.polygon(ring, fill=1, outline=1)
+    return np.array(picture, dtype=np.bool_)

@@ -4,7 +4,10 @@ A standing hazard is seen as two edges and a contact: the bearings of its outerm
 its lowest pixels meet the ground. The rectangle that explains these best, over all views, is its footprint. The task's
 size range is the prior for what no view shows (a front view does not show depth), the placement's heading is taken as
 given. Edges and contacts that the picture's border or a nearer annotated object hides are left out. A surface hazard is
-seen whole: its pixels on the ground, from all views together, are its footprint.
+seen whole: its pixels on the ground, from all views together, are its footprint. An open door hangs at the height at
+which it was placed: its lower edge is its contact there. A mounted signal is found by the foot of what carries it, else
+by the height of its top. A conflict area follows from where the hazard was found and from the map, by the same functions
+with which the screener expects it.
 """
 
 from __future__ import annotations
@@ -19,18 +22,31 @@ from scipy import optimize
 
 from data_registry import identity, silhouettes
 from data_registry.cameras import pinhole
-from data_registry.geometry import Array, GeometryError, PinholeCamera, convex_quad, rectangle
+from data_registry.conflict_areas import NoConflictAreaError, area_quad, conflict_area
+from data_registry.courses import ego_course
+from data_registry.geometry import Array, GeometryError, GroundPlane, PinholeCamera, convex_quad, rectangle
 from data_registry.projection import outline
-from data_registry.records import Keyframe, LocalizationEvidence, Quad, Region, Screening
+from data_registry.records import (
+    Attached,
+    Keyframe,
+    LocalizationEvidence,
+    Mounted,
+    Quad,
+    Region,
+    Screening,
+    Standing,
+)
 from data_registry.silhouettes import Pixels
 from models.backend import IdentitySettings, LocalBackend
 from models.localizers.localizer import LocalizeRequest, RegionNotFoundError, SeenHazard
-from prompts.taxonomy import Appearance, RegionRule, TaskSpec
+from prompts.taxonomy import Appearance, TaskSpec
 
 METHOD: Final = "ground_plane"
 RATIO_PLACES: Final = 6
 _SHIFT: Final = 100.0
 """The solver's steps are relative to its unknowns, so these are kept away from 0: steps of 1 mm."""
+LEAST_RISE_M: Final = 0.5
+"""A top nearer than this to eye level does not tell how far away it is."""
 _BESIDE_PX: Final = 2
 """Columns beside an edge where a nearer object would hide the rest of the hazard."""
 
@@ -39,7 +55,7 @@ class GroundPlaneSettings(IdentitySettings, frozen=True):
     """What decides a region."""
 
     backend: Literal["ground_plane"] = METHOD
-    revision: str = "1"
+    revision: str = "2"
     reach_m: float = 60.0
     """Regions are cut off beyond this distance from the ego origin."""
     least_area_m2: float = 0.05
@@ -81,7 +97,7 @@ class GroundPlaneLocalizer(LocalBackend):
     def localize(self, request: LocalizeRequest) -> Region:
         """Return the region; raises RegionNotFoundError."""
         footprint, sensors = self._footprint(request)
-        region = _taken(footprint, request.task.region, _heading(request.screening))
+        region = _taken(request, footprint)
         region = shapely.intersection(region, shapely.Point(0, 0).buffer(self.identity_settings.reach_m))
         quad = self._quad(region)
         return Region(
@@ -96,38 +112,68 @@ class GroundPlaneLocalizer(LocalBackend):
     def _footprint(self, request: LocalizeRequest) -> tuple[shapely.Polygon, tuple[str, ...]]:
         """Return the hazard's footprint and the views that it was found from, in their order."""
         placement = request.screening.placement
-        if placement is None or placement.kind not in ("standing", "surface"):
-            kind = "no" if placement is None else f"a {placement.kind}"
-            raise RegionNotFoundError(f"{kind} placement has no ground contact to be found from")
-        if request.task.region.rule == "conflict":
-            raise RegionNotFoundError("a conflict area does not follow from where the hazard stands")
+        if placement is None:
+            raise RegionNotFoundError("no placement says what to look for")
         views = [(view, pinhole(request.keyframe, request.keyframe.view(view.sensor_id))) for view in request.views]
         if placement.kind == "surface":
             return _on_ground(request.keyframe, views)
-        seen = [(view.sensor_id, self._sight(request.keyframe, view, camera)) for view, camera in views]
+        if isinstance(placement, Mounted):
+            return self._carried(request.keyframe, placement, views)
+        level = (_others(request.keyframe, placement), _level(request.keyframe, placement))
+        seen = [(view.sensor_id, self._sight(level, view, camera)) for view, camera in views]
         sights = {name: sight for name, sight in seen if sight is not None}
         if not any(len(sight.contact) for sight in sights.values()):
             raise RegionNotFoundError("no view shows where the hazard touches the ground")
         fitted = self._fit(tuple(sights.values()), _prior(request.task, request.screening), _heading(request.screening))
         return fitted, tuple(sights)
 
-    def _sight(self, keyframe: Keyframe, view: SeenHazard, camera: PinholeCamera) -> _Sight | None:
-        """Return what a view says, None when it does not show the hazard."""
+    def _carried(
+        self, keyframe: Keyframe, placement: Mounted, views: Sequence[tuple[SeenHazard, PinholeCamera]]
+    ) -> tuple[shapely.Polygon, tuple[str, ...]]:
+        """Return the footprint of a mounted hazard's box where its foot, else its top, was found, over all views."""
+        places: list[Array] = []
+        sensors: list[str] = []
+        for view, camera in views:
+            mask = silhouettes.main_parts(view.object_mask)
+            if not mask.any():
+                continue
+            direction, reach = self._contact((keyframe, keyframe.ground), camera, mask)
+            found = camera.position[:2] + (direction * reach[:, None]).mean(axis=0) if len(reach) else None
+            found = _below_top(placement, camera, mask) if found is None else found
+            if found is not None:
+                places.append(found)
+                sensors.append(view.sensor_id)
+        if not places:
+            raise RegionNotFoundError("no view shows the foot or the top of what is mounted")
+        length, width, _ = placement.box.size
+        middle = np.mean(places, axis=0)
+        return shapely.Polygon(
+            rectangle((float(middle[0]), float(middle[1])), length, width, placement.box.pose().yaw)
+        ), tuple(sensors)
+
+    def _sight(
+        self, ground: tuple[Keyframe, GroundPlane], view: SeenHazard, camera: PinholeCamera
+    ) -> _Sight | None:
+        """Return what a view says, None when it does not show the hazard; `ground` is what the hazard touches."""
+        keyframe = ground[0]
         mask = silhouettes.main_parts(view.object_mask)
         if not mask.any():
             return None
-        direction, reach = self._contact(keyframe, camera, mask)
+        direction, reach = self._contact(ground, camera, mask)
         hidden = _before(keyframe, camera, float(reach.min()) if len(reach) else self.identity_settings.reach_m)
         left, right = (_edge(camera, mask, hidden, side) for side in (-1, 1))
         return _Sight(camera.position[:2], left, right, direction, reach)
 
-    def _contact(self, keyframe: Keyframe, camera: PinholeCamera, mask: Pixels) -> tuple[Array, Array]:
+    def _contact(
+        self, level: tuple[Keyframe, GroundPlane], camera: PinholeCamera, mask: Pixels
+    ) -> tuple[Array, Array]:
         """Return directions (N, 2) and distances (N,) of the columns that touch the ground: the nearest ones."""
+        keyframe, plane = level
         columns = np.flatnonzero(mask.any(axis=0))
         rows = mask.shape[0] - 1 - np.argmax(mask[::-1, columns], axis=0)
         uncut = rows < mask.shape[0] - 1
         pixels = np.column_stack([columns[uncut], rows[uncut] + 0.5]).astype(np.float64)
-        ground = keyframe.ground.intersect(camera.position, camera.rays(pixels))[:, :2] - camera.position[:2]
+        ground = plane.intersect(camera.position, camera.rays(pixels))[:, :2] - camera.position[:2]
         reach = np.linalg.norm(ground, axis=1)
         known = np.isfinite(reach) & (reach > 0) & (reach <= self.identity_settings.reach_m)
         ground, reach = ground[known], reach[known]
@@ -180,13 +226,56 @@ class GroundPlaneLocalizer(LocalBackend):
         return a, b, c, d
 
 
-def _taken(footprint: shapely.Polygon, rule: RegionRule, heading: float) -> Any:
-    """Return the ground that a footprint takes during the horizon: itself, or what it sweeps along its heading."""
-    if rule.rule != "footprint_swept":
+def _taken(request: LocalizeRequest, footprint: shapely.Polygon) -> Any:
+    """Return the ground that a hazard takes during the horizon: its footprint, what that sweeps, or what it rules.
+
+    Raises:
+        RegionNotFoundError: the task's conflict area does not follow from the map and where the hazard was found.
+    """
+    task, heading = request.task, _heading(request.screening)
+    corners = np.asarray(footprint.exterior.coords)[:-1]
+    rule = task.area_rule
+    if rule is not None:
+        patch, course = request.keyframe.map, ego_course(request.keyframe)
+        try:
+            return shapely.Polygon(area_quad(conflict_area(patch, course, rule, corners, heading)))
+        except NoConflictAreaError as error:
+            raise RegionNotFoundError(str(error)) from error
+    if task.region.rule != "footprint_swept":
         return footprint
-    corners = np.asarray(footprint.exterior.coords)
-    way = np.array([np.cos(heading), np.sin(heading)]) * rule.speed * rule.seconds
+    way = np.array([np.cos(heading), np.sin(heading)]) * task.region.speed * task.region.seconds
     return shapely.convex_hull(shapely.MultiPoint(np.concatenate([corners, corners + way])))
+
+
+def _level(keyframe: Keyframe, placement: Standing | Attached) -> GroundPlane:
+    """Return the plane that a hazard's lower edge lies in: the ground, or as far above it as a door hangs."""
+    ground = keyframe.ground
+    if isinstance(placement, Standing):
+        return ground
+    lowest = placement.box.corners()[:4]
+    lift = float((lowest[:, 2] - ground.height_at(lowest)).mean())
+    return GroundPlane(ground.height_m + lift, ground.slope_x, ground.slope_y, ground.residual_m)
+
+
+def _others(keyframe: Keyframe, placement: Standing | Attached) -> Keyframe:
+    """Return the keyframe without the car that an open door hangs on: its box would hide the door."""
+    if isinstance(placement, Standing):
+        return keyframe
+    others = tuple(note for note in keyframe.annotations if note.token != placement.annotation)
+    return keyframe.model_copy(update={"annotations": others})
+
+
+def _below_top(placement: Mounted, camera: PinholeCamera, mask: Pixels) -> Array | None:
+    """Return the plan point (2,) below a mask's top, taken to be as high as the placement's; None near eye level."""
+    row = int(np.flatnonzero(mask.any(axis=1))[0])
+    if row == 0:
+        return None
+    column = float(np.flatnonzero(mask[row]).mean())
+    rise = float(placement.box.corners()[:, 2].max()) - float(camera.position[2])
+    ray = camera.rays(np.array([[column, row - 0.5]]))[0]
+    if abs(rise) < LEAST_RISE_M or ray[2] * rise <= 0:
+        return None
+    return camera.position[:2] + ray[:2] * (rise / float(ray[2]))
 
 
 def _heading(screening: Screening) -> float:

@@ -169,7 +169,7 @@ def test_what_cannot_be_found_says_why(blobs: Blobs) -> None:
 
     with pytest.raises(RegionNotFoundError, match="no view shows where the hazard touches"):
         GroundPlaneLocalizer().localize(request(edited, empty))
-    with pytest.raises(RegionNotFoundError, match="a mounted placement has no ground contact"):
+    with pytest.raises(RegionNotFoundError, match="no view shows the foot or the top of what is mounted"):
         GroundPlaneLocalizer().localize(request(lamp, empty))
     with pytest.raises(RegionNotFoundError, match="no placement"):
         GroundPlaneLocalizer().localize(request(lost, empty))

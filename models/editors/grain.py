@@ -1,0 +1,65 @@
+"""The camera's grain: taken from smooth parts of the picture itself, so that strength, size and colour match.
+
+A smooth patch's deviations from its own blur are convolved with white noise (spot noise, Galerne, Gousseau and Morel
+2011): the result has the patch's spectrum and its correlation of channels, but none of its features.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from scipy import ndimage
+
+from data_registry.geometry import Array
+from data_registry.pictures import Rgb
+
+PATCH_PX: Final = 32
+TILE_PX: Final = 256
+SMOOTH_PX: Final = 2.0
+QUANTILE: Final = 0.12
+"""Which patch is taken, in order of their roughness: smoother ones are flat sky or burnt out, rougher ones show things."""
+DARKEST: Final = 6.0
+BRIGHTEST: Final = 245.0
+STRONGEST: Final = 0.035
+
+
+def spot(source: Rgb) -> Array:
+    """Return the grain (PATCH_PX, PATCH_PX, 3) of a typical smooth patch, sRGB units 0..1, zero mean."""
+    rows = range(0, source.shape[0] - PATCH_PX, 2 * PATCH_PX)
+    columns = range(0, source.shape[1] - PATCH_PX, 2 * PATCH_PX)
+    patches = np.array([source[row : row + PATCH_PX, column : column + PATCH_PX] for row in rows for column in columns])
+    if not len(patches):
+        return np.zeros((PATCH_PX, PATCH_PX, 3))
+    level = patches.mean(axis=(1, 2, 3))
+    sharp = np.abs(np.diff(patches.astype(np.int16)[:, :, :, 1], axis=2)).mean(axis=(1, 2))
+    usable = np.flatnonzero((level > DARKEST) & (level < BRIGHTEST) & (sharp > 0))
+    if not len(usable):
+        return np.zeros((PATCH_PX, PATCH_PX, 3))
+    ranked = usable[np.argsort(sharp[usable], kind="stable")]
+    patch = patches[ranked[int(QUANTILE * (len(ranked) - 1))]].astype(np.float64) / 255.0
+    smooth = ndimage.gaussian_filter(patch, (SMOOTH_PX, SMOOTH_PX, 0), mode="reflect")
+    rest = patch - smooth
+    # The blur takes a little of the noise away with it: what is left of white noise has this share of its strength.
+    rest = (rest - rest.mean(axis=(0, 1))) / np.sqrt(1 - 1 / (4 * np.pi * SMOOTH_PX**2))
+    return rest * min(1.0, STRONGEST / max(float(rest.std()), 1e-9))
+
+
+def grain(spot: Array, seed: int, origin: tuple[int, int], shape: tuple[int, int]) -> Array:
+    """Return grain (H, W, 3) for a window at `origin` (row, column), sRGB units, the same for the same picture place.
+
+    Args:
+        spot: grain of a smooth patch.
+        seed: what decides the noise.
+        origin: row and column of the window in its picture.
+        shape: height and width of the window.
+    """
+    white = np.random.Generator(np.random.PCG64(seed)).standard_normal((TILE_PX, TILE_PX))
+    kernel = np.zeros((TILE_PX, TILE_PX, 3))
+    kernel[: spot.shape[0], : spot.shape[1]] = spot / np.sqrt(spot.shape[0] * spot.shape[1])
+    tile = np.fft.irfft2(
+        np.fft.rfft2(white)[..., None] * np.fft.rfft2(kernel, axes=(0, 1)), s=(TILE_PX, TILE_PX), axes=(0, 1)
+    )
+    rows = (origin[0] + np.arange(shape[0])) % TILE_PX
+    columns = (origin[1] + np.arange(shape[1])) % TILE_PX
+    return tile[rows][:, columns]

@@ -1,0 +1,113 @@
+"""Hazards that are part of the road: broken asphalt with the road's own colour and texture, water, ice.
+
+What is drawn keeps the source's fine texture, so that new asphalt has the grain of the old; water shows what stands
+beyond it upside down; ice lets the road shine through.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from scipy import ndimage
+
+from data_registry.geometry import Array, GroundPlane, PinholeCamera
+from data_registry.scene3d.materials import Material
+from data_registry.scene3d.mesh import Mesh
+from data_registry.scene3d.rasteriser import Rendering
+from models.editors.appearance import ASPHALT, Look
+from models.editors.reflections import beyond, fresnel
+
+WET: Final = (Material.WATER, Material.ICE)
+TEXTURE_SHARE: Final = 0.7
+TEXTURE_PX: Final = 4.0
+WATER_BODY: Final = np.array([0.52, 0.50, 0.46])
+"""Colour of shallow dirty water relative to the road below it."""
+RIPPLE: Final = 0.006
+"""How far ripples turn the mirrored view, radians."""
+ICE_WHITE: Final = 0.42
+"""Reflectance of rough ice and the snow in it."""
+ICE_COVER: Final = 0.42
+"""How much of the road ice hides in the middle."""
+ICE_MIRROR: Final = 0.55
+"""Share of water's mirroring that ice has."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Backdrop:
+    """What lies behind a window: the whole picture in linear light, the window's part, its viewing rays (H, W, 3) of any length."""
+
+    picture: Array
+    part: Array
+    rays: Array
+
+
+def layers(mesh: Mesh) -> list[Mesh]:
+    """Split a surface into what is solid, water and ice, in this order; some may be empty."""
+    dry = ~np.isin(mesh.materials, WET)
+    return [_only(mesh, dry), *(_only(mesh, mesh.materials == material) for material in WET)]
+
+
+def _only(mesh: Mesh, chosen: Array) -> Mesh:
+    return Mesh(mesh.vertices, mesh.faces[chosen], mesh.colours[chosen], mesh.materials[chosen])
+
+
+def painted(drawn: Rendering, look: Look, back: Backdrop, camera: PinholeCamera, ground: GroundPlane) -> Array:
+    """Return the surface's linear RGB (H, W, 3), premultiplied by coverage.
+
+    Args:
+        drawn: the layers of `layers`, rendered.
+        look: light and road at the place.
+        back: what is behind.
+        camera: the picture's camera.
+        ground: the road.
+    """
+    expected = ASPHALT * (look.light.irradiance(np.array([[0.0, 0.0, 1.0]]))[0])
+    own = np.clip(look.road / np.maximum(expected, 1e-4), 0.4, 2.5)
+    texture = back.part.mean(axis=2)
+    fine = texture / np.maximum(ndimage.gaussian_filter(texture, TEXTURE_PX), 1e-3)
+    rgb = drawn.rgb * own * np.clip(fine, 0.5, 1.6)[..., None] ** TEXTURE_SHARE
+    for index, paint in ((1, _water), (2, _ice)):
+        inside = drawn.owner == index
+        if inside.any():
+            colours = paint(look, back, inside, camera, ground)
+            rgb[inside] = colours * drawn.coverage[inside][:, None]
+    return rgb
+
+
+def _mirror(back: Backdrop, inside: Array, camera: PinholeCamera, ground: GroundPlane) -> tuple[Array, Array]:
+    """Return what is mirrored (N, 3) and how strongly (N, 1), with ripples that grow with nearness."""
+    rays = back.rays[inside]
+    rays = rays / np.linalg.norm(rays, axis=1, keepdims=True)
+    flat = ground.intersect(camera.position, rays)[:, :2]
+    wave = np.sin(flat[:, 0] * 9.1 + 1.7 * np.sin(flat[:, 1] * 5.3)) + 0.6 * np.sin(flat[:, 1] * 14.9 + flat[:, 0] * 3.7)
+    turned = rays + np.column_stack([np.zeros((len(rays), 2)), np.nan_to_num(wave) * RIPPLE])
+    turned /= np.linalg.norm(turned, axis=1, keepdims=True)
+    return beyond(back.picture, camera, turned, ground), fresnel(rays, ground)[:, None]
+
+
+def _water(look: Look, back: Backdrop, inside: Array, camera: PinholeCamera, ground: GroundPlane) -> Array:
+    image, share = _mirror(back, inside, camera, ground)
+    depth = _inwards(inside, 6.0)[:, None]
+    bed = ndimage.gaussian_filter(back.part, (1.0, 1.0, 0))[inside]
+    body = bed * (1 - depth) * 0.7 + depth * (0.35 * bed + 0.65 * look.road) * WATER_BODY
+    return image * share * (0.35 + 0.65 * depth) + body * (1 - share * (0.35 + 0.65 * depth))
+
+
+def _ice(look: Look, back: Backdrop, inside: Array, camera: PinholeCamera, ground: GroundPlane) -> Array:
+    image, share = _mirror(back, inside, camera, ground)
+    flat = ground.intersect(camera.position, back.rays[inside])[:, :2]
+    patchy = 0.5 + 0.25 * np.sin(3.1 * flat[:, 0] + 2.0 * np.sin(2.3 * flat[:, 1])) + 0.25 * np.sin(5.7 * flat[:, 1])
+    depth = _inwards(inside, 10.0)
+    cover = (ICE_COVER * depth * (0.55 + 0.45 * np.nan_to_num(patchy)))[:, None]
+    white = ICE_WHITE * look.light.irradiance(np.array([[0.0, 0.0, 1.0]]))
+    under = back.part[inside] * (1 - cover) + white * cover
+    mirrored = share * ICE_MIRROR * depth[:, None]
+    return under * (1 - mirrored) + image * mirrored
+
+
+def _inwards(inside: Array, width_px: float) -> Array:
+    """Return for pixels inside (N,) how far in they lie, 0 at the edge to 1 `width_px` inside."""
+    distance: Any = ndimage.distance_transform_edt(inside)
+    return np.clip(distance[inside] / width_px, 0.0, 1.0)
