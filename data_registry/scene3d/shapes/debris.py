@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +15,7 @@ from data_registry.scene3d.materials import Material
 from data_registry.scene3d.mesh import Mesh, joined
 from data_registry.scene3d.shapes.obstacles import turned
 from data_registry.scene3d.shapes.outlines import HeightAt, Star, band, draped, noise, outline_area, raised, star
-from data_registry.scene3d.shapes.parts import WHITE, cloth, shaded
+from data_registry.scene3d.shapes.parts import WHITE, cloth, shaded, shifted
 from data_registry.scene3d.shapes.rubble import chunk, pebble, stone
 from data_registry.scene3d.solids import Colour, Finish, box, coated, panel, sheet
 
@@ -46,7 +47,7 @@ def debris(outline: Array, height_at: HeightAt) -> Mesh:
         GeometryError: the outline is not usable.
     """
     area = outline_area(outline)
-    seed = int(round(area.centroid.x * 50)) * 31 + int(round(area.centroid.y * 50))
+    seed = round(area.centroid.x * 50) * 31 + round(area.centroid.y * 50)
     fit = min(1.0, float(np.sqrt(area.area)) / 2.2)
     shapely.prepare(area)
     parts: list[Mesh] = []
@@ -71,7 +72,7 @@ def _placed(area: Any, piece: _Piece, size: float, seed: int) -> Mesh | None:
         inside = np.flatnonzero(shapely.contains(area, polygons))
         if len(inside):
             x, y = places[inside[0]].tolist()
-            return Mesh(mesh.vertices + (x, y, 0.0), mesh.faces, mesh.colours, mesh.materials)
+            return shifted(mesh, (x, y, 0.0))
     return None
 
 
@@ -199,7 +200,7 @@ def gravel(outline: Array, height_at: HeightAt) -> Mesh:
     ]
     parts = [
         band(outer, inner, base, 0.88 + 0.24 * noise(2 * SPOKES, shape.seed + 30 + number))
-        for number, (outer, inner) in enumerate(zip(points[:-1], points[1:], strict=True))
+        for number, (outer, inner) in enumerate(pairwise(points))
     ]
     index = np.arange(SPOKES)
     fan = np.column_stack([index, (index + 1) % SPOKES, np.full(SPOKES, SPOKES)])

@@ -50,6 +50,11 @@ def shaded(colour: Colour, share: float) -> Colour:
     return red, green, blue
 
 
+def shifted(mesh: Mesh, offset: Point) -> Mesh:
+    """Return the mesh moved by an offset, metres."""
+    return Mesh(mesh.vertices + np.array(offset), mesh.faces, mesh.colours, mesh.materials)
+
+
 def fitted(mesh: Mesh, size: Size) -> Mesh:
     """Stretch a shape that nearly fills its box so that it does exactly: boxes and pixels then tell the same size."""
     low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
