@@ -35,6 +35,10 @@ GLASS_OUT_M: Final = 0.014
 """How far windows stand out of the cabin, metres."""
 
 
+BULGE_M: Final = 0.05
+"""How far windscreen and rear window bow out in their middle, metres."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cabin:
     """A greenhouse: (back, front, half width, level) of its foot at the waist and of its roof's edge, as shares."""
@@ -156,9 +160,9 @@ def _cap(ring: Array, coat: Coat) -> Mesh:
 def _at(cabin: Cabin, scale: Array, along: float, across: float, up: float) -> Point:
     """Give a point of the cabin's skin: along 0 (back) to 1 (front), across -1..1, up 0 (waist) to 1 (roof's edge)."""
     back, front, half, z = (foot + up * (roof - foot) for foot, roof in zip(cabin.foot, cabin.roof, strict=True))
-    bulge = (along - 0.5) * 0.055 * (1.0 - across**2)
-    x = back + along * (front - back) + bulge * 0.6
-    return float(x * scale[0]), float(across * half * scale[1]), float(z * scale[2])
+    bulge = 2 * BULGE_M * (along - 0.5) * (1.0 - across**2)
+    x = back + along * (front - back)
+    return float(x * scale[0] + bulge), float(across * half * scale[1]), float(z * scale[2])
 
 
 ACROSS: Final = (1.0, 0.5, 0.0, -0.5, -1.0)

@@ -116,7 +116,7 @@ VAN: Final = CarBody(
     sill=0.11,
     axles=(-0.31, 0.31),
     wheel=0.165,
-    cabin=Cabin((-0.497, 0.385, 0.965, 0.47), (-0.49, 0.225, 0.84, 0.945), ((0.745, 0.925),), (0.20, 0.70)),
+    cabin=Cabin((-0.489, 0.385, 0.965, 0.47), (-0.485, 0.225, 0.84, 0.945), ((0.745, 0.925),), (0.20, 0.70)),
     seams=(-0.16, 0.13, 0.325),
     tail=(0.30, 0.45),
     mouth=(0.30, 0.37),
@@ -146,7 +146,7 @@ def suv(length: float, width: float, height: float, colour: Colour = (0.30, 0.31
 def van(length: float, width: float, height: float, colour: Colour = (0.66, 0.66, 0.64)) -> Mesh:
     """Return a panel van: blank sides behind the cab, two rear doors with windows."""
     half, back = 0.95 * width / 2, -0.5 * length
-    middle = box((back - 0.03, -0.014, 0.14 * height), (back + 0.08, 0.014, 0.93 * height), TRIM)
+    middle = box((back - 0.02, -0.014, 0.32 * height), (back + 0.10, 0.014, 0.93 * height), TRIM)
     left = [
         box((back - 0.016, 0.03, 0.43 * height), (back + 0.03, 0.10, 0.46 * height), TRIM),
         box((-0.47 * length, 0.97 * half, 0.395 * height), (0.11 * length, 1.012 * half, 0.405 * height), TRIM),

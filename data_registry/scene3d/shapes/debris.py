@@ -218,10 +218,10 @@ def _gravel_stones(shape: Star, edge: Array, top: float) -> list[Mesh]:
         stray = number % 4 == 0
         share = float(values[1]) ** 0.5 if not stray else 1.0 + 0.18 * float(values[1])
         room = float(shape.reach[spoke]) * (0.99 - min(share * float(edge[spoke]), 0.95))
-        size = min(0.022 + 0.035 * float(values[2]), 0.06 * float(shape.reach.min()), max(room, 0.004))
+        size = min(0.026 + 0.038 * float(values[2]), 0.07 * float(shape.reach.min()), max(room, 0.004))
         level = 0.96 * top * float(np.interp(share, *np.array(levels).T))
         x, y = shape.at(np.array([spoke]), min(share * float(edge[spoke]), 0.95))[0].tolist()
         sunk = max(0.0, level - 0.35 * size)
-        tone = shaded((0.24, 0.22, 0.19), 0.6 + 0.7 * float(values[3]))
+        tone = shaded((0.24, 0.22, 0.19), 0.40 + 1.1 * float(values[3]))
         parts.append(pebble((x, y, sunk), size, shape.seed + number, Finish(tone, Material.PAVING)))
     return parts

@@ -206,7 +206,8 @@ def _mixed(one: Array, other: Array, share: float) -> Point:
 
 def _leg(pose: Pose, limbs: Limbs, side: float, look: Look) -> list[Mesh]:
     """Return thigh, calf and shoe; the knee stays round."""
-    hip = np.array(pose.pelvis) + np.array([0.0, side * 0.048, -0.015])
+    x, y, z = pose.pelvis
+    hip = np.array([x, y + side * 0.048, z - 0.015])
     knee, ankle = np.array(limbs.knee), np.array(limbs.ankle)
     path = [_mixed(hip, knee, s) for s in (0.0, 0.3, 0.65, 0.93)]
     calf = [_mixed(knee, ankle, s) for s in (0.07, 0.35, 0.7, 1.0)]

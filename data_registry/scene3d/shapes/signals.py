@@ -29,8 +29,8 @@ from data_registry.scene3d.shapes.parts import (
 from data_registry.scene3d.solids import Colour, Finish, Point, both_sides, box, button, sheet, tube
 
 HOUSING: Final[Colour] = (0.025, 0.027, 0.026)
-UNLIT_AMBER: Final = Finish((0.10, 0.055, 0.008), Material.GLASS)
-UNLIT_GREEN: Final = Finish((0.008, 0.060, 0.035), Material.GLASS)
+UNLIT_AMBER: Final = Finish((0.10, 0.055, 0.008), Material.MATTE)
+UNLIT_GREEN: Final = Finish((0.008, 0.060, 0.035), Material.MATTE)
 TRAILER: Final = paint((0.70, 0.36, 0.02))
 
 
