@@ -1,11 +1,11 @@
 """From samples to pixels: every piece that a pixel's samples hit is shaded once, at their middle, in compiled loops.
 
-The light of a place is sun and sky on its own colour with grain (Lambert), the sky and the highlights of sun and lamps
+The light of a place is sun and sky on its own colour with grain (Lambert), the sky and highlights of sun and lamps
 that it mirrors (Schlick, Blinn-Phong), darker and shinier where it is wet, seen through the air. Nothing mirrors
 other things: a wet road mirrors the sky and the lamps.
 
-A row of pixels is gathered into a table of fragments, which passes fill column by column. A pass takes its arrays out of
-their tuples once: inside a loop that would count references for every fragment, which costs more than the shading.
+A row of pixels is gathered into a table of fragments, which passes fill column by column. A pass takes its arrays out
+of their tuples once: inside a loop that would count references for every fragment, which costs more than the shading.
 """
 
 from __future__ import annotations
