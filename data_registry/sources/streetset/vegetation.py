@@ -101,7 +101,7 @@ def _lumps(plan: Kind, height: float, seed: int) -> tuple[Array, Array]:
 
 
 def _leaves(centres: Array, radii: Array, size: float, green: Colour, source: tuple[int, int]) -> Mesh:
-    """Return tufts of leaves as small quads all over clumps, of different greens and tilts; source: seed, most tufts."""
+    """Return leaves as small quads all over clumps, of different greens and tilts; source: seed, most leaves."""
     seed, most = source
     dice = raw_bytes(seed + 5000, 20 * most).reshape(10, 2 * most).astype(np.float64) / 255
     share = np.cumsum(radii**2)
