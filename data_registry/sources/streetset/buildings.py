@@ -89,11 +89,12 @@ def _goods(windows: Holes, dice: Dice) -> Mesh:
     count = each * len(x0)
     left, right, low = (np.repeat(value, each) for value in (x0 + 0.12, x1 - 0.12, z0))
     pitch = (right - left) / each
-    start = left + pitch * (np.tile(np.arange(each), len(x0)) + 0.3 * dice.many(400, count))
-    high = low + 0.25 + 1.1 * dice.many(433, count) ** 2
-    tone = 0.03 + 0.22 * np.column_stack([dice.many(index, count) for index in (460, 467, 481)])
+    start = left + pitch * (np.tile(np.arange(each), len(x0)) + 0.2 * dice.many(400, count))
+    high = low + 0.20 + 0.9 * dice.many(433, count) ** 2
+    tint = np.column_stack([dice.many(index, count) for index in (460, 467, 481)])
+    tone = (0.03 + 0.16 * dice.many(490, count)[:, None]) * (0.6 + 0.8 * tint)
     corners = spanned(
-        (start, DEEP - 0.008, low), (start + pitch * (0.35 + 0.35 * dice.many(450, count)), DEEP - 0.008, high)
+        (start, DEEP - 0.008, low), (start + pitch * (0.55 + 0.40 * dice.many(450, count)), DEEP - 0.008, high)
     )
     return panes(corners, tone)
 

@@ -56,8 +56,11 @@ LEAVES: Final = 1100
 
 
 @lru_cache(maxsize=64)
-def tree(kind: str = "linden", height: float = 7.0, seed: int = 0) -> Mesh:
-    """Return a tree of that height, metres; equal arguments give an equal tree."""
+def tree(kind: str = "linden", height: float = 7.0, seed: int = 0, detail: float = 1.0) -> Mesh:
+    """Return a tree of that height, metres; equal arguments give an equal tree.
+
+    detail: share of its leaves, which are larger then; 0.2 looks the same from 60 m on and costs a fifth.
+    """
     plan = KINDS[kind]
     centres, radii = _lumps(plan, height, seed)
     top = (0.04 * height, 0.0, (plan.stem + 0.35 * (1 - plan.stem)) * height)
@@ -71,10 +74,11 @@ def tree(kind: str = "linden", height: float = 7.0, seed: int = 0) -> Mesh:
         wood.append(tube(start, (0.8 * x, 0.8 * y, max(z, start[2] + 0.2)), (0.35 * thick, 0.15 * thick), plan.bark, 5))
     dark = (0.45 * plan.green[0], 0.5 * plan.green[1], 0.5 * plan.green[2])
     inside = [
-        ellipsoid((x, y, z), (0.80 * r, 0.80 * r, 0.64 * r), dark)
+        ellipsoid((x, y, z), (0.80 * r, 0.80 * r, 0.64 * r), dark, 8 if detail > 0.5 else 6)
         for (x, y, z), r in zip(centres.tolist(), radii.tolist(), strict=True)
     ]
-    leaves = _leaves(centres, radii, plan.leaf * height, plan.green, (seed, LEAVES))
+    leaf = plan.leaf * height * detail**-0.35
+    leaves = _leaves(centres, radii, leaf, plan.green, (seed, max(40, round(detail * LEAVES))))
     return joined([joined(wood).made_of(Material.MASONRY), joined(inside).made_of(Material.FOLIAGE), leaves])
 
 
@@ -97,7 +101,7 @@ def _lumps(plan: Kind, height: float, seed: int) -> tuple[Array, Array]:
 
 
 def _leaves(centres: Array, radii: Array, size: float, green: Colour, source: tuple[int, int]) -> Mesh:
-    """Return tufts of leaves as small quads all over clumps, of different greens and tilts; source: seed, most tufts."""
+    """Return leaves as small quads all over clumps, of different greens and tilts; source: seed, most leaves."""
     seed, most = source
     dice = raw_bytes(seed + 5000, 20 * most).reshape(10, 2 * most).astype(np.float64) / 255
     share = np.cumsum(radii**2)

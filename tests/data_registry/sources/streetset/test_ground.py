@@ -7,8 +7,11 @@ import shapely
 from data_registry.geometry import Array, GeometryError
 from data_registry.scene3d.materials import Material
 from data_registry.scene3d.mesh import Mesh
+from data_registry.scene3d.rasteriser import render
 from data_registry.sources.streetset import ground
-from tests.data_registry.sources.streetset.scenery import climbing_bend, offsets_of, straight
+from data_registry.sources.streetset.alignment import Alignment
+from data_registry.sources.streetset.conditions import CONDITIONS
+from tests.data_registry.sources.streetset.scenery import climbing_bend, looking_ahead, offsets_of, straight
 
 
 def area_of(mesh: Mesh) -> float:
@@ -145,3 +148,15 @@ def test_the_land_never_reaches_up_to_a_road_that_climbs_through_it() -> None:
     below = road.vertices[:, 2] - surface_height(land, road.vertices)
     assert np.nanmin(below) > 0.05
     assert np.isfinite(below).all()
+
+
+def test_a_marking_hides_its_road_without_flicker_up_to_a_hundred_metres() -> None:
+    axis = climbing_bend(radius=400.0, grade=0.03)
+    longer = Alignment(axis.at(np.arange(0.0, 80.1, 4.0)))
+    road = ground.carriageway(longer, -4.0, 4.0)
+    mark = ground.line(longer, 0.0, 0.8)
+    camera = looking_ahead(1600, 900, (-25.0, 0.0, 1.5))
+    rendering = render([road, mark], camera, CONDITIONS["day"].light)
+    pixels, _ = camera.project(longer.at(np.arange(2.0, 78.0, 0.5), 0.0, ground.DECAL_M))
+    column, row = pixels.round().astype(int).T
+    assert (rendering.owner[row, column] == 1).all()

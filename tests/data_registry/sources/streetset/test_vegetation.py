@@ -23,6 +23,12 @@ def test_crowns_of_different_seeds_differ_and_of_one_seed_are_equal() -> None:
     assert not np.array_equal(tree("plane", 7.0, 1).vertices[:900], tree("plane", 7.0, 2).vertices[:900])
 
 
+def test_a_tree_for_afar_has_far_fewer_faces_and_the_same_outline() -> None:
+    near, far = tree("linden", 7.0, 1), tree("linden", 7.0, 1, 0.2)
+    assert len(far.faces) < 0.45 * len(near.faces)
+    assert far.vertices.max(axis=0) == pytest.approx(near.vertices.max(axis=0), abs=0.35)
+
+
 def test_a_bush_keeps_about_to_its_size() -> None:
     mesh = bush((2.0, 1.0, 1.5), seed=3)
     extent = mesh.vertices.max(axis=0) - mesh.vertices.min(axis=0)
