@@ -1,4 +1,4 @@
-"""Each of the 21 tasks: where it suits and where its hazard goes, in numbers, and where it is refused, with the code."""
+"""Each of the 21 tasks: where it suits and where its hazard goes, in numbers; where it is refused, and as what."""
 
 from __future__ import annotations
 
@@ -30,6 +30,14 @@ def screen(task: str, frame: Keyframe, seed_root: int = 0) -> Screening:
 
 def value(screening: Screening, name: str) -> Any:
     return next(fact.value for fact in screening.evidence if fact.name == name)
+
+
+def behind_a_car() -> Keyframe:
+    return two_way_street([annotation("lead", 9.0, 0.0)])
+
+
+def bays_taken() -> Keyframe:
+    return two_way_street([parked(f"p{n}", 5.0 + 5.0 * n) for n in range(8)])
 
 
 def turning(**more: Any) -> Keyframe:
@@ -66,13 +74,11 @@ REFUSED: dict[str, list[tuple[str, Callable[[], Keyframe]]]] = {
         ("ego_standing", lambda: two_way_street(speed=0.0)),
         ("cannot_stop", lambda: two_way_street(speed=16.0)),
     ],
-    "emerging_cyclist": [("way_blocked", lambda: two_way_street([annotation("lead", 9.0, 0.0)]))],
-    "crossing_animal": [("way_blocked", lambda: two_way_street([annotation("lead", 9.0, 0.0)]))],
-    "vehicle_pulling_out": [
-        ("no_free_place", lambda: two_way_street([parked(f"p{n}", 5.0 + 5.0 * n) for n in range(8)]))
-    ],
+    "emerging_cyclist": [("way_blocked", behind_a_car)],
+    "crossing_animal": [("way_blocked", behind_a_car)],
+    "vehicle_pulling_out": [("no_free_place", bays_taken)],
     "large_vehicle_blocking_lane": [("target_off_road", lambda: keyframe(lanes=False, curve=0.1, annotations=()))],
-    "broken_down_car": [("way_blocked", lambda: two_way_street([annotation("lead", 9.0, 0.0)]))],
+    "broken_down_car": [("way_blocked", behind_a_car)],
     "construction_closure": [("cannot_stop", lambda: two_way_street(speed=18.0))],
     "fallen_cargo_or_tree": [("ego_standing", lambda: two_way_street(speed=0.5))],
     "double_parked_vehicle": [
@@ -85,7 +91,7 @@ REFUSED: dict[str, list[tuple[str, Callable[[], Keyframe]]]] = {
         ("no_conflict", lambda: two_way_street([parked("far", 12.0, -3.3)])),
         ("no_placement", lambda: two_way_street([parked("beyond", 40.0, -2.4)])),
     ],
-    "lane_narrowing": [("way_blocked", lambda: two_way_street([annotation("lead", 9.0, 0.0)]))],
+    "lane_narrowing": [("way_blocked", behind_a_car)],
     "oncoming_vehicle_in_ego_half": [
         ("no_oncoming_lane", one_way_street),
         ("no_oncoming_lane", lambda: keyframe(source="mask", lanes=False)),
@@ -111,7 +117,7 @@ REFUSED: dict[str, list[tuple[str, Callable[[], Keyframe]]]] = {
         ("no_turn", lambda: keyframe(source="mask", lanes=False)),
         ("cannot_stop", lambda: turning(speed=14.0)),
     ],
-    "collapsed_road_surface": [("way_blocked", lambda: two_way_street([annotation("lead", 9.0, 0.0)]))],
+    "collapsed_road_surface": [("way_blocked", behind_a_car)],
     "flooded_or_icy_road": [("ego_standing", lambda: two_way_street(speed=0.0))],
     "spilled_debris": [("cannot_stop", lambda: two_way_street(speed=18.0))],
 }
@@ -176,9 +182,8 @@ def test_what_comes_in_from_the_right_edge_reaches_half_a_metre_into_the_lane_at
 
 
 def test_animals_come_from_either_side_with_mirrored_heading() -> None:
-    seen = {
-        np.sign(y): yaw for _, y, yaw in (_standing(screen("crossing_animal", two_way_street(), n)) for n in range(8))
-    }
+    found = [_standing(screen("crossing_animal", two_way_street(), seed_root)) for seed_root in range(8)]
+    seen = {np.sign(y): yaw for _, y, yaw in found}
     assert seen == {-1.0: pytest.approx(np.pi / 2), 1.0: pytest.approx(-np.pi / 2)}
 
 
