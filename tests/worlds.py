@@ -117,9 +117,9 @@ def _turning(at: float, arc: float) -> tuple[float, float, float]:
     return at + TURN_RADIUS, -TURN_RADIUS - (arc - at - TURN_RADIUS * np.pi / 2), -np.pi / 2
 
 
-def parked(name: str, x: float, y: float = -2.9, **more: float) -> Annotation:
+def parked(name: str, x: float, y: float = -2.9) -> Annotation:
     """Return a parked car in a bay."""
-    return annotation(name, x, y, **more).model_copy(update={"attributes": ("vehicle.parked",)})
+    return annotation(name, x, y).model_copy(update={"attributes": ("vehicle.parked",)})
 
 
 BAYS = (parked("p1", 9.0), parked("p2", 15.0), parked("p3", 21.0))
