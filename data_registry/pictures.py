@@ -73,9 +73,7 @@ def decode_mask(content: bytes, name: str) -> Mask:
     return mask
 
 
-def _decode(
-    content: bytes, name: str, mode: str, strict: bool = False, shrink: int = 1
-) -> npt.NDArray[np.uint8]:
+def _decode(content: bytes, name: str, mode: str, strict: bool = False, shrink: int = 1) -> npt.NDArray[np.uint8]:
     try:
         with Image.open(io.BytesIO(content), formats=("JPEG", "PNG")) as picture:
             if picture.width * picture.height > LARGEST_PIXELS:

@@ -88,14 +88,14 @@ AVOIDABLE_GRADE: Final = {"stop": 1.0, "pass": 1.0, "both": 0.9, "none": 0.0}
 class RuleReviewer(LocalBackend):
     """Derives the record from measurements, region and screening.
 
-    - physics_valid: contact, hanging, height and cross-view offset, where measured, are within their limits; a standing hazard
-      needs at least one of contact and height, a mounted or attached one the offset of its top.
+    - physics_valid: contact, hanging, height and cross-view offset, where measured, are within their limits; a standing
+      hazard needs at least one of contact and height, a mounted or attached one the offset of its top.
     - background_preserved: no background pixel was touched, and the editable area is not out of proportion.
     - task_correct: the region was found, it overlaps the intended one, and so does the hazard in its best view.
     - qualified: all three.
     - task_confidence: mean of the region's and the best view's overlap, each 0 at 0 and 1 at its good value.
-    - realism: mean of the grades of contact and hanging (0 at twice their limits), height (0 at its limits) and exposure, worst view
-      each, over those that were measured; 0 when none was.
+    - realism: mean of the grades of contact and hanging (0 at twice their limits), height (0 at its limits) and
+      exposure, worst view each, over those that were measured; 0 when none was.
     - action_determinacy: conflict grade x avoidable grade x visible area up to `visible_area_px`.
     """
 

@@ -113,7 +113,7 @@ class EditStage(ItemStage[Screened, Edit]):
         )
 
     def _surroundings(self, keyframe: Keyframe) -> tuple[tuple[str, Rgb], ...]:
-        """Return small pictures of all the keyframe's cameras; those that cannot be read tell nothing and are left out."""
+        """Return small pictures of all the keyframe's cameras; those that cannot be read are left out."""
         found: list[tuple[str, Rgb]] = []
         for camera in sorted(keyframe.cameras, key=lambda one: one.sensor_id):
             if camera.frame_offset == 0:

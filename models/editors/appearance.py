@@ -40,6 +40,15 @@ LEAST_SHADOW: Final = 0.15
 GUESSED_SHARE: Final = 0.5
 """Most of the light that is taken to be direct where no shadow says so."""
 OVERCAST_SHARE: Final = 0.10
+WHITE: Final = 0.62
+"""Reflectance of road paint and light paintwork: pale road is told from bright light by what is white."""
+LEAST_CEILING: Final = 0.55
+VIVID: Final = 0.30
+LEAST_COLOURFUL: Final = 0.55
+"""Difference between channels (sRGB, 0..1) that a picture's most colourful hundredth reaches when nothing mutes it."""
+BLACKEST: Final = 0.02
+BLUR_SHARE: Final = 0.85
+"""Sampling softens a drawn edge already."""
 SHADE_MARGIN: Final = 0.55
 """Road that has lost this much of the sun's share against the lit road lies in shade."""
 SHARP: Final = 0.012
@@ -70,6 +79,8 @@ class Look:
         road: (3,) linear RGB of the road at the place.
         blur_px: sharpness of the picture as the sigma of a blur.
         spot: grain of a smooth patch (see `grain`).
+        colourfulness: as in `Daylight`.
+        black: linear brightness of the darkest things: lenses and air add a little light to everything.
         is_night: whether the picture was taken in the dark.
         wetness: 0 dry to 1 wet road.
     """
@@ -82,6 +93,8 @@ class Look:
     road: Array
     blur_px: float
     spot: Array
+    colourfulness: float
+    black: float
     is_night: bool
     wetness: float
 
@@ -101,17 +114,26 @@ def linear(picture: Rgb) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Daylight:
-    """What holds for a keyframe as a whole: where the sun stands, and the direct share of the light, 0..1."""
+    """What holds for a keyframe as a whole.
+
+    Attributes:
+        sun: where it stands.
+        sun_share: the direct share of the light, 0..1.
+        colourfulness: how colourful its pictures are, as a share of what painted things would be, 0..1.
+    """
 
     sun: Sun
     sun_share: float
+    colourfulness: float
 
 
 def estimate_daylight(keyframe: Keyframe, views: Sequence[Scenery]) -> Daylight:
     """Estimate a keyframe's daylight from its pictures, small ones do, at least one."""
     levels = [linear(view.picture).mean(axis=2) for view in views]
     sun = find_sun(keyframe, [(level, view.camera) for level, view in zip(levels, views, strict=True)])
-    return Daylight(sun, _sun_share(keyframe, sun, levels))
+    chroma = max(float(np.percentile(np.ptp(view.picture[::2, ::2], axis=2), 99)) for view in views) / 255.0
+    colourfulness = float(np.clip(chroma / VIVID, LEAST_COLOURFUL, 1.0)) ** 0.7
+    return Daylight(sun, _sun_share(keyframe, sun, levels), colourfulness)
 
 
 def estimate_look(keyframe: Keyframe, view: Scenery, daylight: Daylight, place: Array) -> Look:
@@ -129,14 +151,25 @@ def estimate_look(keyframe: Keyframe, view: Scenery, daylight: Daylight, place: 
     sun, share = daylight.sun, 0.0 if is_night else daylight.sun_share
     in_shade = float(road.mean()) < lit_level * (1 - SHADE_MARGIN * share) and share > 0.2
     here = 0.06 if in_shade else share
-    light = _light(road, sun, here, is_night)
+    light = _light(np.minimum(1.0, _ceiling(view.picture, road)) * road, sun, here, is_night)
     if is_night:
         light = Light(light.direction, light.sun, light.ambient, _headlamps(light.ambient, place))
     air = _air(keyframe, view)
     light = Light(light.direction, light.sun, light.ambient, light.lamps, air)
     spread = SHARP if sun.known_from != "default" and share > OVERCAST_SHARE else SOFT
     return Look(
-        light, sun, share, lit_level, spread, road, _blur(view.picture), spot(view.picture), is_night, air.wetness
+        light=light,
+        sun=sun,
+        sun_share=share,
+        lit_level=lit_level,
+        spread=spread,
+        road=road,
+        blur_px=BLUR_SHARE * _blur(view.picture),
+        spot=spot(view.picture),
+        colourfulness=daylight.colourfulness,
+        black=min(BLACKEST, float(np.percentile(linear(view.picture[::8, ::8]).mean(axis=2), 0.3))),
+        is_night=is_night,
+        wetness=air.wetness,
     )
 
 
@@ -196,6 +229,13 @@ def _light(road: Array, sun: Sun, share: float, is_night: bool) -> Light:
     if is_night:
         return Light(np.array([0.0, 0.0, 1.0]), np.zeros(3), 0.6 * level * tint)
     return Light(sun.direction, level * share * upright * tint * SUN_TINT, level * (1 - share) * tint * SKY_TINT)
+
+
+def _ceiling(picture: Rgb, road: Array) -> float:
+    """Return the factor on the light that the road tells by which white things are no brighter than the picture's."""
+    lower = linear(picture[picture.shape[0] // 2 :: 4, ::4]).mean(axis=2)
+    told = float(road.mean()) / ASPHALT
+    return max(LEAST_CEILING, float(np.percentile(lower, 99)) / WHITE / told)
 
 
 def _headlamps(ambient: Array, place: Array) -> tuple[Lamp, ...]:

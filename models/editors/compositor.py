@@ -43,6 +43,10 @@ WET_MIRROR: Final = 0.75
 """How much less than water a wet road mirrors."""
 BRIGHT: Final = 98.0
 """Percentile of the surroundings' brightness that nothing which does not glow may exceed in the dark."""
+LAMPS: Final = 1
+BLOOM: Final = 0.5
+BLOOM_PX: Final = 7.0
+"""Lamps are the second layer that is drawn; how much of their light is spread in the dark, and how far."""
 NOTICEABLE: Final = 0.02
 _PLAIN: Final = Light(np.array([0.0, 0.0, 1.0]), np.zeros(3), np.ones(3))
 
@@ -71,7 +75,7 @@ class _Scene:
     hole: Mesh | None
     look: Look
     sun: PlanShade | None
-    sky: PlanShade
+    sky: PlanShade | None
     window: Window
 
     @property
@@ -121,8 +125,9 @@ class Compositor(LocalBackend):
         mesh = hazard_mesh(request, placement, look.light)
         hole = doorway(request, placement)
         casting = _casting(mesh, placement, request)
-        sun = sun_shade(casting, look.sun.direction, look.spread, ground) if look.sun_share > NOTICEABLE else None
-        sky = sky_shade(casting, ground)
+        sunny = look.sun_share > NOTICEABLE
+        sun = sun_shade(casting, look.sun.direction, look.spread, ground) if casting and sunny else None
+        sky = sky_shade(casting, ground) if casting else None
         window = self._window(request, [mesh, *([hole] if hole else [])], (sun, sky, look))
         return _Scene(request, placement, mesh, hole, look, sun, sky, window)
 
@@ -134,7 +139,7 @@ class Compositor(LocalBackend):
         return self._last[1]
 
     def _window(
-        self, request: EditRequest, meshes: list[Mesh], shades: tuple[PlanShade | None, PlanShade, Look]
+        self, request: EditRequest, meshes: list[Mesh], shades: tuple[PlanShade | None, PlanShade | None, Look]
     ) -> Window:
         """Return the part of the picture that hazard, shadow and reflection can touch, with the margin twice around."""
         sun, sky, look = shades
@@ -161,7 +166,7 @@ class Compositor(LocalBackend):
         request, look, window = scene.request, scene.look, scene.window
         samples, model = self.identity_settings.samples, request.model
         is_surface = isinstance(scene.placement, Surface)
-        bodies = surfaces.layers(scene.mesh) if is_surface else [scene.mesh]
+        bodies = surfaces.layers(scene.mesh) if is_surface else _body_and_lamps(scene.mesh)
         drawn = _drawn(bodies, model, (look.light, samples), window)
         nearer = joined([scene.mesh, *([scene.hole] if scene.hole else [])])
         blockers = occluders(request.keyframe, model, request.camera.timestamp_us, nearer)
@@ -176,8 +181,9 @@ class Compositor(LocalBackend):
         if is_surface:
             back = surfaces.Backdrop(linear(request.source), under, rays)
             rgb = surfaces.painted(drawn, look, back, model, request.keyframe.ground)
-        elif look.is_night:
-            rgb = _dimmed(rgb, drawn.coverage, source, scene.mesh)
+        else:
+            rgb = _toned(drawn, look, _level(source))
+            under = under + _bloom(rgb * shown[..., None], drawn.owner == LAMPS, look)
         blur = look.blur_px
         return _Layers(
             ndimage.gaussian_filter(rgb * shown[..., None], (blur, blur, 0)),
@@ -221,14 +227,15 @@ def _shrunk(model: PinholeCamera, picture: Rgb) -> PinholeCamera:
     return PinholeCamera(scale @ model.intrinsics, model.ego_to_camera, width, height)
 
 
-def _casting(mesh: Mesh, placement: Placement, request: EditRequest) -> Mesh:
-    """Return what throws a shadow: everything, of a surface hazard only what rises from the road."""
+def _casting(mesh: Mesh, placement: Placement, request: EditRequest) -> Mesh | None:
+    """Return what throws a shadow: everything, of a surface hazard only what rises from the road, if anything."""
     if not isinstance(placement, Surface):
         return mesh
     heights = (mesh.vertices[:, 2] - request.keyframe.ground.height_at(mesh.vertices))[mesh.faces]
-    rises = heights.max(axis=1) > LOWEST_CASTER_M
-    chosen = rises if rises.any() else np.ones(len(mesh.faces), dtype=np.bool_)
-    return Mesh(mesh.vertices, mesh.faces[chosen], mesh.colours[chosen], mesh.materials[chosen])
+    rises = (heights.max(axis=1) > LOWEST_CASTER_M) & ~np.isin(mesh.materials, surfaces.WET)
+    if not rises.any():
+        return None
+    return Mesh(mesh.vertices, mesh.faces[rises], mesh.colours[rises], mesh.materials[rises])
 
 
 def _without_owner(scene: _Scene, blockers: list[Mesh]) -> list[Mesh]:
@@ -292,8 +299,8 @@ def _light_kept(scene: _Scene, points: Array, level: Array) -> Array:
     look = scene.look
     in_sun = np.clip((level / max(look.lit_level, 1e-4) - (1 - look.sun_share)) / (0.45 * look.sun_share + 1e-3), 0, 1)
     share = look.sun_share * in_sun
-    sun = np.zeros(len(points)) if scene.sun is None else scene.sun.at(points)
-    return share * (1 - sun) + (1 - share) * (1 - SKY_LOSS * scene.sky.at(points)) + share * sun * 0.02
+    sun, sky = (np.zeros(len(points)) if shade is None else shade.at(points) for shade in (scene.sun, scene.sky))
+    return share * (1 - sun) + (1 - share) * (1 - SKY_LOSS * sky)
 
 
 def _with_reflection(scene: _Scene, under: Array, bare: Array, rays: Array) -> Array:
@@ -308,20 +315,35 @@ def _with_reflection(scene: _Scene, under: Array, bare: Array, rays: Array) -> A
     return under * (1 - share * cover[..., None]) + rgb * share
 
 
-def _dimmed(rgb: Array, coverage: Array, source: Array, mesh: Mesh) -> Array:
-    """Keep a hazard in the dark no brighter than its surroundings, but for its own lamps."""
-    limit = float(np.percentile(_level(source), BRIGHT))
-    level = _level(rgb)
-    seen = level[coverage > 0.5]
-    if not len(seen):
-        return rgb
-    glows = bool((mesh.materials == Material.GLOWING).any())
-    top = float(np.percentile(seen, 80 if glows else 99))
-    if top <= limit:
-        return rgb
-    # lamps stay as they are: what is far brighter than the rest of the body is a lamp
-    factor = np.where(level > 4 * top, 1.0, limit / top) if glows else np.full(level.shape, limit / top)
-    return rgb * factor[..., None]
+def _body_and_lamps(mesh: Mesh) -> list[Mesh]:
+    """Split a mesh into what is lit and what glows; the order gives `LAMPS`."""
+    glows = mesh.materials == Material.GLOWING
+    return [Mesh(mesh.vertices, mesh.faces[part], mesh.colours[part], mesh.materials[part]) for part in (~glows, glows)]
+
+
+def _toned(drawn: Rendering, look: Look, source_level: Array) -> Array:
+    """Give premultiplied colours the picture's colourfulness and black, and in the dark no more light than around.
+
+    Lamps stay as they are.
+    """
+    rgb, coverage = drawn.rgb, drawn.coverage[..., None]
+    grey = (0.2126 * rgb[..., 0] + 0.7152 * rgb[..., 1] + 0.0722 * rgb[..., 2])[..., None]
+    body = (grey + look.colourfulness * (rgb - grey)) * (1 - look.black) + 0.7 * look.black * coverage
+    lit = (drawn.owner >= 0) & (drawn.owner != LAMPS)
+    if look.is_night and lit.any():
+        limit, level = float(np.percentile(source_level, BRIGHT)), _level(body)
+        top = float(np.percentile(level[lit], BRIGHT))
+        dimmed = level * min(1.0, limit / max(top, 1e-6))
+        factor = np.minimum(dimmed, limit) / np.maximum(level, 1e-6)
+        body = body * factor[..., None]
+    return np.where((drawn.owner == LAMPS)[..., None], rgb, body)
+
+
+def _bloom(rgb: Array, lamps: Array, look: Look) -> Array:
+    """Return the light (H, W, 3) that lenses and wet air spread around lamps in the dark."""
+    if not look.is_night or not lamps.any():
+        return np.zeros_like(rgb)
+    return BLOOM * ndimage.gaussian_filter(np.where(lamps[..., None], rgb, 0.0), (BLOOM_PX, BLOOM_PX, 0))
 
 
 def _level(rgb: Array) -> Array:

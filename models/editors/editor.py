@@ -14,7 +14,6 @@ from data_registry.records import Camera, Keyframe, Screening
 from models.backend import Backend, IdentitySettings
 from prompts.taxonomy import TaskSpec
 
-
 SMALL: Final = 4
 """How much smaller surroundings are than their pictures, along each side."""
 

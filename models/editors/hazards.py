@@ -11,13 +11,11 @@ from data_registry.geometry import Array, Transform
 from data_registry.records import Annotation, Attached, Box, Mounted, Placement, Standing, Surface
 from data_registry.scene3d.light import Light
 from data_registry.scene3d.mesh import Mesh, joined
-from data_registry.scene3d import shapes
-from data_registry.scene3d.shapes import SHAPES, SURFACES
-from data_registry.scene3d.solids import Colour, panel
+from data_registry.scene3d.shapes import MOUNTED, SHAPES, SURFACES
+from data_registry.scene3d.solids import Colour, Point, panel
 from models.editors.appearance import linear
 from models.editors.editor import EditRequest, UnknownShapeError
 
-MOUNTED: Final[dict[str, Any]] = getattr(shapes, 'MOUNTED', {})
 PAINTS: Final[tuple[Colour, ...]] = (
     *((0.62, 0.63, 0.64), (0.30, 0.31, 0.33), (0.05, 0.055, 0.06), (0.24, 0.30, 0.37)),
     *((0.36, 0.05, 0.045), (0.52, 0.49, 0.42), (0.04, 0.09, 0.20), (0.14, 0.15, 0.16)),
@@ -37,6 +35,8 @@ PALETTES: Final[dict[str, tuple[Colour, ...]]] = {
 }
 """Shapes that come in several colours; all others have their own."""
 SILL_SHARE: Final = 0.12
+LEAN: Final = 0.2
+"""How far a car's side leans in at its roof, as a share of its half width."""
 DARK_INSIDE: Final[Colour] = (0.012, 0.012, 0.014)
 SEAT: Final[Colour] = (0.035, 0.035, 0.038)
 
@@ -96,7 +96,7 @@ def _mounted(request: EditRequest, shape: str, placement: Mounted) -> Mesh:
 def _unknown(request: EditRequest, shape: str, placement: Placement) -> UnknownShapeError:
     return UnknownShapeError(
         f"task {request.task.id}: the compositor cannot draw shape {shape!r} ({placement.kind});"
-        f" it has {', '.join(sorted([*SHAPES, *SURFACES]))}"
+        f" it has {', '.join(sorted({*SHAPES, *MOUNTED, *SURFACES}))}"
     )
 
 
@@ -128,7 +128,9 @@ def _paint_of(request: EditRequest, placement: Attached, light: Light) -> Colour
     camera = pinhole(request.keyframe, request.keyframe.view(name))
     length, width, height = note.box.size
     side = _side(note.box, placement.box)
-    grid = [(x, side * width / 2, z) for x in np.linspace(-0.3, 0.3, 9) * length for z in np.linspace(-0.2, 0.0, 5) * height]
+    grid = [
+        (x, side * width / 2, z) for x in np.linspace(-0.3, 0.3, 9) * length for z in np.linspace(-0.2, 0.0, 5) * height
+    ]
     pixels, _ = camera.project(note.box.pose().apply(np.array(grid)))
     pixels = np.rint(pixels[camera.contains(pixels)]).astype(np.int64)
     if len(pixels) < 8:
@@ -171,10 +173,12 @@ def _hole(hinge: float, length: float, y: float, levels: tuple[float, float]) ->
     seat = [(back + 0.18 * length, low), (back + 0.55 * length, low), (back + 0.45 * length, 0.8 * waist + 0.2 * high)]
     seat.append((back + 0.22 * length, 0.8 * waist + 0.2 * high))
     nearer = 0.004 if y > 0 else -0.004
-    return [
-        panel([(x, y, z) for x, z in ring], DARK_INSIDE),
-        panel([(x, y + nearer, z) for x, z in seat], SEAT),
-    ]
+
+    def at(x: float, z: float, out: float) -> Point:
+        """Follow the car's side, which leans inwards above the waist."""
+        return x, (y + out) * (1.0 - LEAN * max(0.0, z - waist) / (high - waist)), z
+
+    return [panel([at(x, z, 0.0) for x, z in ring], DARK_INSIDE), panel([at(x, z, nearer) for x, z in seat], SEAT)]
 
 
 def plan_centre(placement: Placement) -> Array:

@@ -78,7 +78,9 @@ def sky_shade(mesh: Mesh, ground: GroundPlane) -> PlanShade:
 
 
 def _heights(points: Array, ground: GroundPlane) -> Array:
-    return np.maximum(points[..., 2] - ground.height_m - points[..., 0] * ground.slope_x - points[..., 1] * ground.slope_y, 0.0)
+    return np.maximum(
+        points[..., 2] - ground.height_m - points[..., 0] * ground.slope_x - points[..., 1] * ground.slope_y, 0.0
+    )
 
 
 def _fallen(mesh: Mesh, slope: Array, spread: tuple[float, float], ground: GroundPlane) -> PlanShade:

@@ -140,9 +140,7 @@ class _Road:
     brightness: Array
 
 
-def _road(
-    keyframe: Keyframe, bodies: Sequence[_Body], views: Sequence[tuple[Array, PinholeCamera]]
-) -> _Road | None:
+def _road(keyframe: Keyframe, bodies: Sequence[_Body], views: Sequence[tuple[Array, PinholeCamera]]) -> _Road | None:
     """Return the road around boxes as pictures show it; None when too little is seen."""
     taken: Any = shapely.union_all([shapely.Polygon(note.box.footprint()) for note in keyframe.annotations])
     drivable = union_of(keyframe.map.drivable)
@@ -155,11 +153,7 @@ def _road(
         if keyframe.map.drivable:
             plan = plan[shapely.contains_xy(drivable, plan[:, 0], plan[:, 1])]
         bare.append(plan)
-    found = [
-        piece
-        for level, camera in views
-        for piece in _seen(keyframe, (level, camera), bare)
-    ]
+    found = [piece for level, camera in views for piece in _seen(keyframe, (level, camera), bare)]
     if not found:
         return None
     return _Road(np.concatenate([points for points, _ in found]), np.concatenate([bright for _, bright in found]))

@@ -7,9 +7,11 @@ beyond it upside down; ice lets the road shine through.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 from scipy import ndimage
 
 from data_registry.geometry import Array, GroundPlane, PinholeCamera
@@ -19,18 +21,23 @@ from data_registry.scene3d.rasteriser import Rendering
 from models.editors.appearance import ASPHALT, Look
 from models.editors.reflections import beyond, fresnel
 
+Bools = npt.NDArray[np.bool_]
+
 WET: Final = (Material.WATER, Material.ICE)
+SHORE: Final = 3
+DAMP: Final = 0.62
+"""Index of the damp edge among the layers, and how much light wet asphalt sends back compared with dry."""
 TEXTURE_SHARE: Final = 0.7
 TEXTURE_PX: Final = 4.0
 WATER_BODY: Final = np.array([0.52, 0.50, 0.46])
 """Colour of shallow dirty water relative to the road below it."""
 RIPPLE: Final = 0.006
 """How far ripples turn the mirrored view, radians."""
-ICE_WHITE: Final = 0.42
+ICE_WHITE: Final = 0.5
 """Reflectance of rough ice and the snow in it."""
-ICE_COVER: Final = 0.42
+ICE_COVER: Final = 0.58
 """How much of the road ice hides in the middle."""
-ICE_MIRROR: Final = 0.55
+ICE_MIRROR: Final = 0.32
 """Share of water's mirroring that ice has."""
 
 
@@ -44,13 +51,11 @@ class Backdrop:
 
 
 def layers(mesh: Mesh) -> list[Mesh]:
-    """Split a surface into what is solid, water and ice, in this order; some may be empty."""
-    dry = ~np.isin(mesh.materials, WET)
-    return [_only(mesh, dry), *(_only(mesh, mesh.materials == material) for material in WET)]
-
-
-def _only(mesh: Mesh, chosen: Array) -> Mesh:
-    return Mesh(mesh.vertices, mesh.faces[chosen], mesh.colours[chosen], mesh.materials[chosen])
+    """Split a surface into what is solid, water, ice, and the damp asphalt around these; some may be empty."""
+    liquid = np.isin(mesh.materials, WET)
+    damp = (mesh.materials == Material.ASPHALT) & bool(liquid.any())
+    parts = [~liquid & ~damp, *(mesh.materials == material for material in WET), damp]
+    return [Mesh(mesh.vertices, mesh.faces[part], mesh.colours[part], mesh.materials[part]) for part in parts]
 
 
 def painted(drawn: Rendering, look: Look, back: Backdrop, camera: PinholeCamera, ground: GroundPlane) -> Array:
@@ -68,6 +73,8 @@ def painted(drawn: Rendering, look: Look, back: Backdrop, camera: PinholeCamera,
     texture = back.part.mean(axis=2)
     fine = texture / np.maximum(ndimage.gaussian_filter(texture, TEXTURE_PX), 1e-3)
     rgb = drawn.rgb * own * np.clip(fine, 0.5, 1.6)[..., None] ** TEXTURE_SHARE
+    shore = drawn.owner == SHORE
+    rgb[shore] = back.part[shore] * (DAMP * drawn.coverage[shore])[:, None]
     for index, paint in ((1, _water), (2, _ice)):
         inside = drawn.owner == index
         if inside.any():
@@ -76,18 +83,18 @@ def painted(drawn: Rendering, look: Look, back: Backdrop, camera: PinholeCamera,
     return rgb
 
 
-def _mirror(back: Backdrop, inside: Array, camera: PinholeCamera, ground: GroundPlane) -> tuple[Array, Array]:
+def _mirror(back: Backdrop, inside: Bools, camera: PinholeCamera, ground: GroundPlane) -> tuple[Array, Array]:
     """Return what is mirrored (N, 3) and how strongly (N, 1), with ripples that grow with nearness."""
     rays = back.rays[inside]
     rays = rays / np.linalg.norm(rays, axis=1, keepdims=True)
     flat = ground.intersect(camera.position, rays)[:, :2]
-    wave = np.sin(flat[:, 0] * 9.1 + 1.7 * np.sin(flat[:, 1] * 5.3)) + 0.6 * np.sin(flat[:, 1] * 14.9 + flat[:, 0] * 3.7)
-    turned = rays + np.column_stack([np.zeros((len(rays), 2)), np.nan_to_num(wave) * RIPPLE])
+    tilt = np.column_stack([np.zeros((len(rays), 2)), RIPPLE * (_clouds(flat, 0.35) + 0.5 * _clouds(flat, 0.12))])
+    turned = rays + tilt
     turned /= np.linalg.norm(turned, axis=1, keepdims=True)
     return beyond(back.picture, camera, turned, ground), fresnel(rays, ground)[:, None]
 
 
-def _water(look: Look, back: Backdrop, inside: Array, camera: PinholeCamera, ground: GroundPlane) -> Array:
+def _water(look: Look, back: Backdrop, inside: Bools, camera: PinholeCamera, ground: GroundPlane) -> Array:
     image, share = _mirror(back, inside, camera, ground)
     depth = _inwards(inside, 6.0)[:, None]
     bed = ndimage.gaussian_filter(back.part, (1.0, 1.0, 0))[inside]
@@ -95,19 +102,34 @@ def _water(look: Look, back: Backdrop, inside: Array, camera: PinholeCamera, gro
     return image * share * (0.35 + 0.65 * depth) + body * (1 - share * (0.35 + 0.65 * depth))
 
 
-def _ice(look: Look, back: Backdrop, inside: Array, camera: PinholeCamera, ground: GroundPlane) -> Array:
+def _ice(look: Look, back: Backdrop, inside: Bools, camera: PinholeCamera, ground: GroundPlane) -> Array:
     image, share = _mirror(back, inside, camera, ground)
     flat = ground.intersect(camera.position, back.rays[inside])[:, :2]
-    patchy = 0.5 + 0.25 * np.sin(3.1 * flat[:, 0] + 2.0 * np.sin(2.3 * flat[:, 1])) + 0.25 * np.sin(5.7 * flat[:, 1])
+    patchy = np.clip(0.6 + 0.5 * _clouds(flat, 0.9) + 0.25 * _clouds(flat, 0.2), 0.0, 1.3)
     depth = _inwards(inside, 10.0)
-    cover = (ICE_COVER * depth * (0.55 + 0.45 * np.nan_to_num(patchy)))[:, None]
+    cover = (ICE_COVER * depth * (0.4 + 0.6 * patchy))[:, None]
     white = ICE_WHITE * look.light.irradiance(np.array([[0.0, 0.0, 1.0]]))
     under = back.part[inside] * (1 - cover) + white * cover
     mirrored = share * ICE_MIRROR * depth[:, None]
     return under * (1 - mirrored) + image * mirrored
 
 
-def _inwards(inside: Array, width_px: float) -> Array:
+def _inwards(inside: Bools, width_px: float) -> Array:
     """Return for pixels inside (N,) how far in they lie, 0 at the edge to 1 `width_px` inside."""
-    distance: Any = ndimage.distance_transform_edt(inside)
+    # what floats on it makes no shore
+    distance: Any = ndimage.distance_transform_edt(ndimage.binary_fill_holes(inside))
     return np.clip(distance[inside] / width_px, 0.0, 1.0)
+
+
+@cache
+def _tile() -> Array:
+    """Return a periodic field (64, 64) of smooth bumps with unit spread, always the same."""
+    white = np.random.Generator(np.random.PCG64(1)).standard_normal((64, 64))
+    smooth = ndimage.gaussian_filter(white, 1.0, mode="wrap")
+    return smooth / float(smooth.std())
+
+
+def _clouds(points: Array, size_m: float) -> Array:
+    """Return smooth noise (N,) of unit spread at plan points (N, 2), its bumps about `size_m` wide."""
+    places = np.nan_to_num(points).T / size_m * 2.0
+    return ndimage.map_coordinates(_tile(), places, order=1, mode="grid-wrap")

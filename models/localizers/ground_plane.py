@@ -151,9 +151,7 @@ class GroundPlaneLocalizer(LocalBackend):
             rectangle((float(middle[0]), float(middle[1])), length, width, placement.box.pose().yaw)
         ), tuple(sensors)
 
-    def _sight(
-        self, ground: tuple[Keyframe, GroundPlane], view: SeenHazard, camera: PinholeCamera
-    ) -> _Sight | None:
+    def _sight(self, ground: tuple[Keyframe, GroundPlane], view: SeenHazard, camera: PinholeCamera) -> _Sight | None:
         """Return what a view says, None when it does not show the hazard; `ground` is what the hazard touches."""
         keyframe = ground[0]
         mask = silhouettes.main_parts(view.object_mask)
@@ -164,9 +162,7 @@ class GroundPlaneLocalizer(LocalBackend):
         left, right = (_edge(camera, mask, hidden, side) for side in (-1, 1))
         return _Sight(camera.position[:2], left, right, direction, reach)
 
-    def _contact(
-        self, level: tuple[Keyframe, GroundPlane], camera: PinholeCamera, mask: Pixels
-    ) -> tuple[Array, Array]:
+    def _contact(self, level: tuple[Keyframe, GroundPlane], camera: PinholeCamera, mask: Pixels) -> tuple[Array, Array]:
         """Return directions (N, 2) and distances (N,) of the columns that touch the ground: the nearest ones."""
         keyframe, plane = level
         columns = np.flatnonzero(mask.any(axis=0))
