@@ -1,5 +1,6 @@
 """Fixtures that every test may use; see tests/machine.py, tests/postgres.py and tests/serving.py."""
 
+import fcntl
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,21 @@ pytest_plugins = ["pytester", "tests.machine", "tests.postgres", "tests.ledgers"
 
 
 @pytest.fixture(scope="session")
-def street_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The embedded log, written once a session: its pictures cost half a minute. Tests must not change it."""
-    return write_streetset(tmp_path_factory.mktemp("streetset") / "log")
+def street_root(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The embedded log, written once a run: its pictures cost half a minute. Tests must not change it.
+
+    The workers of pytest-xdist share it: one writes, the others wait for it and find it complete.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    if hasattr(request.config, "workerinput"):
+        folder = folder.parent  # above the workers' own folders
+    with (folder / "streetset.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return write_streetset(folder / "streetset" / "log")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Under pytest-xdist, begin with the files that need a server: they are long, short ones fill up the end."""
+    if hasattr(config, "workerinput"):
+        served = {item.path for item in items if "serving" in getattr(item, "fixturenames", ())}
+        items.sort(key=lambda item: item.path not in served)  # stable
