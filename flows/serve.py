@@ -96,8 +96,7 @@ def serve(serving: Serving) -> None:
         WorkerDiedError: a worker did not stay up.
         ServeError: the server did not come up, or `prefect deploy` failed.
     """
-    serving.home.mkdir(parents=True, exist_ok=True)
-    _serve_server(serving)
+    serve_server(serving)
     with applied(serving.environment()):
         from flows import provision
 
@@ -130,7 +129,14 @@ def _state(part: Part) -> str:
     return f"running (pid {pid})" if pid else "stopped"
 
 
-def _serve_server(serving: Serving) -> None:
+def serve_server(serving: Serving) -> None:
+    """Starts the server alone, unless it runs.
+
+    Raises:
+        PortBusyError: another program, or another Prefect server, has the port.
+        ServeError: the server did not come up.
+    """
+    serving.home.mkdir(parents=True, exist_ok=True)
     part = serving.server
     started = False
     deadline = time.monotonic() + START_S

@@ -12,7 +12,7 @@ from data_registry.sources.streetset import write_streetset
 settings.register_profile("exceptiondrive", deadline=None, max_examples=50)
 settings.load_profile("exceptiondrive")
 
-pytest_plugins = ["pytester", "tests.machine", "tests.postgres", "tests.ledgers", "tests.serving"]
+pytest_plugins = ["pytester", "tests.machine", "tests.postgres", "tests.ledgers", "tests.serving", "tests.spread"]
 
 
 @pytest.fixture(scope="session")
@@ -27,10 +27,3 @@ def street_root(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
     with (folder / "streetset.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         return write_streetset(folder / "streetset" / "log")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Under pytest-xdist, begin with the files that need a server: they are long, short ones fill up the end."""
-    if hasattr(config, "workerinput"):
-        served = {item.path for item in items if "serving" in getattr(item, "fixturenames", ())}
-        items.sort(key=lambda item: item.path not in served)  # stable
