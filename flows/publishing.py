@@ -26,7 +26,7 @@ def publish_release(build: Build) -> Published:
 
 
 def publication_of(build: Build) -> Publication:
-    """Return everything that the stages came to, without its provenance: that costs git and every package's metadata."""
+    """Return everything that the stages came to, without its provenance: that asks git and every package."""
     results = build.construction.results
     return Publication(
         name=build.settings.release.name,

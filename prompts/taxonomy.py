@@ -304,7 +304,7 @@ def _read(path: Path) -> TaskSpec:
 
 @lru_cache(maxsize=256)
 def _parse(content: bytes) -> TaskSpec:
-    """Read a task file's bytes; remembered, since YAML costs milliseconds a file and a build reads the taxonomy twice."""
+    """Read a task file's bytes; remembered: YAML takes milliseconds a file, and a build reads the taxonomy twice."""
     # strict JSON mode: "3" is no number and 1 no truth value, but a list may stand for a tuple
     return TaskSpec.model_validate_json(json.dumps(parse_yaml(content), default=str), strict=True)
 

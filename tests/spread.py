@@ -1,7 +1,7 @@
 """A pytest plugin for runs that pytest-xdist spreads over workers: what begins first, and reports that can travel.
 
-Each worker is a session of its own, with its own server, databases and ports; tests/machine.py joins their lists of what
-did not run, `street_root` lies where all of them find it.
+Each worker is a session of its own, with its own server, databases and ports; tests/machine.py joins their lists of
+what did not run, `street_root` lies where all of them find it.
 """
 
 from collections.abc import Iterator
