@@ -8,6 +8,10 @@ RUN := $(VENV)/bin/python
 LOCK := $(if $(shell command -v flock),flock .venv.lock)
 PIP_INSTALL := $(RUN) -m pip install -qq --disable-pip-version-check --constraint constraints.txt
 COVERED := tasks/*,data_registry/*,prompts/*
+# Workers of the tests, one a core: each has a Prefect server of its own. A file's tests stay together, since they share
+# what its fixtures made; the files begin in the order that tests/conftest.py gives them. `make test TESTERS=0` uses none.
+TESTERS ?= auto
+SPREAD := -n $(TESTERS) --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint types bench serve stop clean
@@ -20,7 +24,7 @@ demo: $(VENV)/core.stamp ## build a small release from embedded logs
 
 test: $(VENV)/dev.stamp ## run every test and check the coverage
 	@$(RUN) -m coverage erase
-	@$(RUN) -m pytest --cov --cov-report=
+	@$(RUN) -m pytest $(SPREAD) --cov --cov-report=
 	@$(RUN) -m coverage report --include='$(COVERED)' --fail-under=95 > .coverage-report.txt || { cat .coverage-report.txt; exit 1; }
 
 lint: $(VENV)/dev.stamp ## check style, format and the direction of imports

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from prefect import task
 from prefect.runtime import flow_run
 
@@ -16,14 +18,15 @@ def publish_release(build: Build) -> Published:
 
     @task(name="publish", task_run_name="publish")
     def publish_results() -> tuple[Published]:
-        release = build.settings.release
-        return (publish(publication_of(build), build.settings.releases, release.allow_incomplete),)
+        made_by = provenance(build.settings.model_dump(mode="json"), {"flow_run": flow_run.id, "name": flow_run.name})
+        publication = replace(publication_of(build), provenance=made_by)
+        return (publish(publication, build.settings.releases, build.settings.release.allow_incomplete),)
 
     return publish_results()[0]
 
 
 def publication_of(build: Build) -> Publication:
-    """Return everything that the stages came to, as publish takes it."""
+    """Return everything that the stages came to, without its provenance: that asks git and every package."""
     results = build.construction.results
     return Publication(
         name=build.settings.release.name,
@@ -38,5 +41,5 @@ def publication_of(build: Build) -> Publication:
         judged=results["judge"],
         decided=results["decide"],
         stages=build.construction.stages,
-        provenance=provenance(build.settings.model_dump(mode="json"), {"flow_run": flow_run.id, "name": flow_run.name}),
+        provenance={},
     )

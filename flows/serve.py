@@ -96,8 +96,7 @@ def serve(serving: Serving) -> None:
         WorkerDiedError: a worker did not stay up.
         ServeError: the server did not come up, or `prefect deploy` failed.
     """
-    serving.home.mkdir(parents=True, exist_ok=True)
-    _serve_server(serving)
+    serve_server(serving)
     with applied(serving.environment()):
         from flows import provision
 
@@ -130,14 +129,21 @@ def _state(part: Part) -> str:
     return f"running (pid {pid})" if pid else "stopped"
 
 
-def _serve_server(serving: Serving) -> None:
+def serve_server(serving: Serving) -> None:
+    """Starts the server alone, unless it runs.
+
+    Raises:
+        PortBusyError: another program, or another Prefect server, has the port.
+        ServeError: the server did not come up.
+    """
+    serving.home.mkdir(parents=True, exist_ok=True)
     part = serving.server
     started = False
     deadline = time.monotonic() + START_S
-    while home_of(serving.url) != serving.home:
+    while (found := home_of(serving.url)) != serving.home:
         gone = processes.running(part) is None
         if gone and not started:  # never started, or dying while we looked
-            _require_free_port(serving)
+            _require_free_port(serving, found)
             environment = server_environment(serving.home, serving.port)
             processes.start(part, server_command(), cwd=serving.checkout, environment=environment)
             started = True
@@ -150,10 +156,10 @@ def _serve_server(serving: Serving) -> None:
         time.sleep(0.3)
 
 
-def _require_free_port(serving: Serving) -> None:
+def _require_free_port(serving: Serving, other: Path | None) -> None:
+    """Refuse a port that something listens on; `other` is the home of the Prefect server found there, if it is one."""
     if not processes.listens(serving.port):
         return
-    other = home_of(serving.url)
     what = f"another Prefect server (its home is {other})" if other else "another program"
     remedy = f"export PREFECT_API_URL={serving.url}" if other else "stop that program"
     raise PortBusyError(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -333,9 +333,14 @@ def choose(tasks: tuple[TaskSpec, ...], wanted: tuple[str, ...]) -> tuple[TaskSp
 
 
 def _read(path: Path) -> TaskSpec:
-    content = parse_yaml(read_bounded(path, LARGEST_FILE))
+    return _parse(read_bounded(path, LARGEST_FILE))
+
+
+@lru_cache(maxsize=256)
+def _parse(content: bytes) -> TaskSpec:
+    """Read a task file's bytes; remembered: YAML takes milliseconds a file, and a build reads the taxonomy twice."""
     # strict JSON mode: "3" is no number and 1 no truth value, but a list may stand for a tuple
-    return TaskSpec.model_validate_json(json.dumps(content, default=str), strict=True)
+    return TaskSpec.model_validate_json(json.dumps(parse_yaml(content), default=str), strict=True)
 
 
 def _lines(error: Exception) -> list[str]:

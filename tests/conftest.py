@@ -1,5 +1,6 @@
 """Fixtures that every test may use; see tests/machine.py, tests/postgres.py and tests/serving.py."""
 
+import fcntl
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,18 @@ from data_registry.sources.streetset import write_streetset
 settings.register_profile("exceptiondrive", deadline=None, max_examples=50)
 settings.load_profile("exceptiondrive")
 
-pytest_plugins = ["pytester", "tests.machine", "tests.postgres", "tests.ledgers", "tests.serving"]
+pytest_plugins = ["pytester", "tests.machine", "tests.postgres", "tests.ledgers", "tests.serving", "tests.spread"]
 
 
 @pytest.fixture(scope="session")
-def street_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The embedded log, written once a session: its pictures cost half a minute. Tests must not change it."""
-    return write_streetset(tmp_path_factory.mktemp("streetset") / "log")
+def street_root(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The embedded log, written once a run: its pictures cost half a minute. Tests must not change it.
+
+    The workers of pytest-xdist share it: one writes, the others wait for it and find it complete.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    if hasattr(request.config, "workerinput"):
+        folder = folder.parent  # above the workers' own folders
+    with (folder / "streetset.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return write_streetset(folder / "streetset" / "log")

@@ -3,6 +3,8 @@
 A test that needs what the machine lacks is skipped with a reason. Every skip, whatever called it, is listed at the end
 of the session under "not run". With EXCEPTIONDRIVE_REQUIRE_ALL=1 (continuous integration sets it) one such line fails
 the session. Expected failures are no skips and are left alone.
+
+Under pytest-xdist each worker hands its list over when it ends; the session that started the workers prints one list.
 """
 
 import os
@@ -11,7 +13,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -20,6 +22,7 @@ CHROMIUM = "EXCEPTIONDRIVE_CHROMIUM"
 REQUIRE_ALL = "EXCEPTIONDRIVE_REQUIRE_ALL"
 
 _NOT_RUN = pytest.StashKey[dict[str, str]]()
+_HANDED_OVER = "exceptiondrive_not_run"
 
 
 def not_run(missing: str, remedy: str) -> NoReturn:
@@ -52,9 +55,19 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail a session that had to run everything and did not."""
+    """Fail a session that had to run everything and did not; a worker of one reports instead."""
+    handed_over: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
+    if handed_over is not None:
+        handed_over[_HANDED_OVER] = session.config.stash[_NOT_RUN]
+        return
     if _all_required() and session.config.stash[_NOT_RUN] and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.hookimpl(optionalhook=True)  # pytest-xdist has this hook
+def pytest_testnodedown(node: Any) -> None:
+    """Take over what a worker noted; one that crashed hands nothing over, and fails the session anyway."""
+    node.config.stash[_NOT_RUN].update(getattr(node, "workeroutput", {}).get(_HANDED_OVER, {}))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

@@ -41,9 +41,9 @@ _TINY_DEPLOYMENTS = """
 
 
 @pytest.fixture(scope="session")
-def serving(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Serving]":
-    """The session's one server, as `make serve` sets it up, on a free port: this checkout and two tiny flows."""
-    from flows.serve import Serving, serve, stop
+def served(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Serving]":
+    """The session's one server, without workers yet, on a free port: this checkout and two tiny flows."""
+    from flows import serve
     from flows.server import free_port
 
     root = tmp_path_factory.mktemp("served")
@@ -53,22 +53,31 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Serving]":
     (checkout / "flows").symlink_to(CHECKOUT / "flows")
     (checkout / "prefect.yaml").write_text((CHECKOUT / "prefect.yaml").read_text() + _TINY_DEPLOYMENTS)
     (checkout / "prefect.toml").write_text((CHECKOUT / "prefect.toml").read_text())
-    served = Serving(free_port(), root / "state", checkout)
+    served = serve.Serving(free_port(), root / "state", checkout)
     path = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = str(CHECKOUT)  # where the workers' flows find our packages
     try:
-        serve(served)
+        serve.serve_server(served)
         yield served
     finally:
-        stop(served)
+        serve.stop(served)
         os.environ.pop("PYTHONPATH") if path is None else os.environ.update(PYTHONPATH=path)
 
 
 @pytest.fixture(scope="session")
-def prefect_server(serving: "Serving") -> "Iterator[PrefectServer]":
+def serving(served: "Serving") -> "Serving":
+    """The same server as `make serve` sets it up: with deployments and workers, which cost twelve seconds of work."""
+    from flows.serve import serve
+
+    serve(served)
+    return served
+
+
+@pytest.fixture(scope="session")
+def prefect_server(served: "Serving") -> "Iterator[PrefectServer]":
     """The same server, which this process uses from here on."""
     from flows.server import PrefectServer, applied
 
-    server = PrefectServer(serving.url, serving.environment())
+    server = PrefectServer(served.url, served.environment())
     with applied(server.environment):
         yield server

@@ -1,5 +1,6 @@
 """What a session says about tests that this machine could not run."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -70,6 +71,26 @@ def test_a_module_skipped_as_a_whole_is_listed(inner: pytest.Pytester, monkeypat
     result = inner.runpytest_inprocess("-p", "no:cacheprovider")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(["test_whole.py: could not import 'no_such_library_here'*"])
+
+
+@pytest.mark.parametrize("required", [False, True])
+def test_workers_of_a_run_hand_over_what_they_did_not_run(
+    inner: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, required: bool
+) -> None:
+    monkeypatch.setenv(REQUIRE_ALL, str(int(required)))
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+    inner.makepyfile(test_mixed=MIXED, test_other=MIXED)
+    inner.makepyfile(test_whole="import pytest\npytest.importorskip('no_such_library_here')\ndef test_it(): pass")
+    result = inner.runpytest_subprocess("-p", "no:cacheprovider", "-n", "2", "--dist", "loadfile")
+    assert result.ret == (pytest.ExitCode.TESTS_FAILED if required else pytest.ExitCode.OK)
+    lines = [line for line in result.outlines if re.match(r"test_\w+\.py(::\w+)?: ", line)]
+    assert lines == [
+        "test_mixed.py::test_lacks_gpu: no GPU: use a machine that has one",
+        "test_mixed.py::test_marked: by a mark",
+        "test_other.py::test_lacks_gpu: no GPU: use a machine that has one",
+        "test_other.py::test_marked: by a mark",
+        "test_whole.py: could not import 'no_such_library_here': No module named 'no_such_library_here'",
+    ]
 
 
 def test_real_data_is_the_named_folder(inner: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:

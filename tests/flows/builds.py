@@ -14,6 +14,9 @@ from flows.server import PrefectServer
 
 CHECKOUT = Path(__file__).parents[2]
 KILL_AT = Path(__file__).with_name("kill_at.py")
+SCENES = ("scene-9001",)
+TASKS = ("collapsed_road_surface", "large_vehicle_blocking_lane", "occluded_pedestrian")
+"""What these builds are made of, however much the embedded logs and the taxonomy grow: three combinations."""
 
 
 @dataclass(frozen=True)
@@ -32,10 +35,14 @@ class Place:
     def release(self) -> Path:
         return self.folder / "releases" / "exceptiondrive-sample" / "0.0.0-dev"
 
+    def overrides(self) -> list[str]:
+        """Settings that choose the embedded logs, and of them SCENES and TASKS."""
+        logs = [f"source.root={self.logs}", "source.version=v1.0-streetset"]
+        return [*logs, f"source.scenes=[{', '.join(SCENES)}]", f"tasks=[{', '.join(TASKS)}]"]
+
     def settings(self, *more: str) -> list[str]:
         """Options of a build of the embedded logs into this place."""
-        values = (f"source.root={self.logs}", "source.version=v1.0-streetset", "run.lease_s=20", *more)
-        options = [word for value in values for word in ("--set", value)]
+        options = [word for value in (*self.overrides(), "run.lease_s=20", *more) for word in ("--set", value)]
         return ["build", "sample", "--store", str(self.store), "--releases", str(self.folder / "releases"), *options]
 
     def environment(self) -> dict[str, str]:

@@ -30,7 +30,7 @@ def reference(tmp_path_factory: pytest.TempPathFactory, street_root: Path, servi
 
 
 def _parameters(place: Place, **more: object) -> dict[str, object]:
-    overrides = [f"source.root={place.logs}", "source.version=v1.0-streetset", "run.poll_s=0.5", "run.pending_s=20"]
+    overrides = [*place.overrides(), "run.poll_s=0.5", "run.pending_s=20"]
     places = {"store": str(place.store), "releases": str(place.folder / "releases")}
     return {"settings": "sample", "set": overrides, **places, **more}
 

@@ -27,21 +27,23 @@ from data_registry.sources.nuscenes import NuScenes, index
 plain = index.write_atomically
 def slow(path, content):
     plain(path, content)
-    print("wrote", flush=True)
-    time.sleep(float(sys.argv[3]))
+    if sys.argv[4] in str(path):
+        print("wrote", flush=True)
+        time.sleep(float(sys.argv[3]))
 index.write_atomically = slow
 NuScenes(Path(sys.argv[1]), "v1.0-tiny", Path(sys.argv[2]))
 """
 
 
-def builder(tmp_path: Path, pause: float) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", SLOW_BUILD, str(tmp_path / "root"), str(tmp_path / "index"), str(pause)]
+def builder(tmp_path: Path, pause: float, below: str = "") -> subprocess.Popen[str]:
+    """Start a build that pauses after every file that it writes, or after those whose path has `below` in it."""
+    command = [sys.executable, "-c", SLOW_BUILD, str(tmp_path / "root"), str(tmp_path / "index"), str(pause), below]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[3])
 
 
 def test_killed_build_is_cleaned_up_and_built_again(tmp_path: Path) -> None:
     write_root(tmp_path / "root", tiny_tables(2, ("scene-9101", "scene-9102")))
-    process = builder(tmp_path, 60.0)
+    process = builder(tmp_path, 60.0, ".building-")
     assert process.stdout is not None
     deadline = time.monotonic() + 60
     while not list((tmp_path / "index").glob(".building-*")) and time.monotonic() < deadline:
