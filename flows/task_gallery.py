@@ -16,6 +16,7 @@ from flows.assembly import Build
 from flows.publishing import publication_of
 from prompts.taxonomy import TaskSpec
 from qa_audit.task_sheet import TaskCell, View, encoded, task_sheet
+from tasks.distribution import PAPERS_SHARES
 from tasks.items import Contested
 from tasks.publication import reasons_of
 from tasks.stage import Settled
@@ -34,11 +35,11 @@ def show_task_sheet(build: Build, path: Path) -> uuid.UUID:
 
 
 def task_cells(build: Build) -> list[TaskCell]:
-    """Return a cell for each task, by family and id."""
+    """Return a cell for each task, families in the paper's order, then by id."""
     chosen = chosen_pairs(build.construction.results["decide"].kept)
     reasons = reasons_of(publication_of(build))
     cells: list[TaskCell] = []
-    for task in sorted(build.construction.tasks, key=lambda task: (task.family, task.id)):
+    for task in sorted(build.construction.tasks, key=_place):
         entry = chosen.get(task.id)
         family = task.family.replace("_", " ").capitalize()
         if entry is None:
@@ -46,6 +47,10 @@ def task_cells(build: Build) -> list[TaskCell]:
         else:
             cells.append(TaskCell(family, task.title, _note(entry), _view(build, entry)))
     return cells
+
+
+def _place(task: TaskSpec) -> tuple[int, str]:
+    return list(PAPERS_SHARES).index(task.family), task.id
 
 
 def chosen_pairs(approved: list[Approved]) -> dict[str, Approved]:

@@ -60,7 +60,7 @@ def task_sheet(cells: Sequence[TaskCell]) -> Image.Image:
     sheet = Image.new("RGB", (_WIDTH, _MARGIN + _HEADING * len(families) + _ROW * rows), "white")
     top = _MARGIN // 2
     for family in families:
-        _heading(sheet, family, top)
+        _heading(sheet, family, top, "source left, edited right" if family == families[0] else "")
         top += _HEADING
         members = [cell for cell in cells if cell.family == family]
         for number, cell in enumerate(members):
@@ -82,9 +82,10 @@ def encoded(sheet: Image.Image) -> bytes:
     return content
 
 
-def _heading(sheet: Image.Image, family: str, top: int) -> None:
+def _heading(sheet: Image.Image, family: str, top: int, aside: str) -> None:
     draw = ImageDraw.Draw(sheet)
     draw.text((_MARGIN, top + 12), _plain(family), fill=_INK, font=ImageFont.load_default(size=30))
+    draw.text((_WIDTH - _MARGIN, top + 20), aside, fill=_GREY, font=ImageFont.load_default(size=20), anchor="ra")
     draw.line((_MARGIN, top + 50, _WIDTH - _MARGIN, top + 50), fill=_GREY, width=2)
 
 

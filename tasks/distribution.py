@@ -19,7 +19,7 @@ PAPERS_SHARES: Final[Mapping[str, float]] = {
     "road_surface_hazard": 0.1703,
 }
 """Shares of the families in the paper's benchmark of 3,181 pairs (facts/systems.md section 1)."""
-SUBSETS: Final = ("benchmark", "auxiliary")
+_ORDER: Final = tuple(PAPERS_SHARES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,12 @@ class Spread:
 
 
 def by_task(publication: Publication) -> list[Spread]:
-    """Return every task of the build, also those without a pair, by family and task."""
+    """Return every task of the build, also those without a pair; families in the paper's order, then by id."""
     families = _families(publication)
     found = _counted(publication)
     return [
         Spread(families[task], task, *(found[task, kind] for kind in ("benchmark", "drawn", "turned_down")))
-        for task in sorted(families, key=lambda task: (families[task], task))
+        for task in sorted(families, key=lambda task: (_ORDER.index(families[task]), task))
     ]
 
 
@@ -62,7 +62,7 @@ def by_family(publication: Publication) -> list[Spread]:
             sum(one.drawn for one in tasks if one.family == family),
             sum(one.turned_down for one in tasks if one.family == family),
         )
-        for family in sorted({one.family for one in tasks})
+        for family in dict.fromkeys(one.family for one in tasks)
     ]
 
 
@@ -87,7 +87,7 @@ def _counted(publication: Publication) -> Counter[tuple[str, str]]:
     drawn = publication.draw.ids
     found: Counter[tuple[str, str]] = Counter()
     for name, end in ends_of(publication).items():
-        if end in SUBSETS:
+        if end in {"benchmark", "auxiliary"}:
             kind = end if end == "benchmark" else "drawn" if name in drawn else "turned_down"
             found[identity.split_combination_id(name)[1], kind] += 1
     return found

@@ -13,6 +13,8 @@ from typing import Any
 from flows.server import PrefectServer
 
 CHECKOUT = Path(__file__).parents[2]
+DRAWING = ("source.keyframes=all", "tasks=[occluded_pedestrian]", "auxiliary.size=2")
+"""Settings of a small build of the embedded logs that has something to draw for the auxiliary split."""
 KILL_AT = Path(__file__).with_name("kill_at.py")
 
 
@@ -23,6 +25,8 @@ class Place:
     folder: Path
     logs: Path
     server: PrefectServer
+    asked: tuple[str, ...] = ()
+    """Settings of all builds here, `key=value`."""
 
     @property
     def store(self) -> Path:
@@ -34,7 +38,7 @@ class Place:
 
     def settings(self, *more: str) -> list[str]:
         """Options of a build of the embedded logs into this place."""
-        values = (f"source.root={self.logs}", "source.version=v1.0-streetset", "run.lease_s=20", *more)
+        values = (f"source.root={self.logs}", "source.version=v1.0-streetset", "run.lease_s=20", *self.asked, *more)
         options = [word for value in values for word in ("--set", value)]
         return ["build", "sample", "--store", str(self.store), "--releases", str(self.folder / "releases"), *options]
 
