@@ -57,8 +57,6 @@ class Construction:
         Raises:
             KeyError: no such step, or an earlier step's results are missing.
         """
-        if step not in STEPS:
-            raise KeyError(f"no step {step!r}; the chain has {', '.join(STEPS)}")
         stage = stage_of(step)
         suffix = step.removeprefix(stage)
         match stage:
@@ -70,8 +68,10 @@ class Construction:
                 return to_measure(self.results["edit" + suffix])
             case "judge":
                 return to_judge(self.results["measure" + suffix], self.results["localize" + suffix])
-            case _:
+            case "decide":
                 return to_decide(self.results["edit" + suffix], self.results["judge" + suffix], self.human)
+            case _:
+                raise KeyError(f"no step {step!r}; the chain has {', '.join(STEPS)}")
 
     def stage(self, step: str) -> Stage[Any, Any]:
         """Return the stage that works on a step's items."""
