@@ -123,7 +123,6 @@ class Documents:
             keep_trailing_newline=True,
         )
         environment.filters["code"] = code
-        environment.globals["share"] = share_of
         return environment.get_template(template).render(self._facts()).encode()
 
     def _facts(self) -> dict[str, Any]:
@@ -143,6 +142,7 @@ class Documents:
             "tasks": by_task(publication),
             "papers_shares": PAPERS_SHARES,
             "draw": publication.draw,
+            "share": share_of,
             "splits": _count(self.frames["pairs"], "split", "subset"),
             "reasons": _count(self.frames["rejections"], "stage", "status", "reason_code"),
             "backends": self._backends(),
