@@ -134,6 +134,8 @@ class ComponentEntry(_Strict):
     """Rows of each table."""
     funnel: Mapping[str, Mapping[str, Count]]
     """For each step how many items came to what, with their total."""
+    strata: Mapping[str, Mapping[str, Count]] = Field(default_factory=dict[str, Mapping[str, Count]])
+    """For each kind of thing that the component tells apart, its rows by subset, with their total."""
     digest: Sha256
     """What evaluations bind to: over schema version and (path, content_sha256) of the files."""
     files: tuple[FileEntry, ...]

@@ -17,7 +17,7 @@ import time
 import uuid
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -67,6 +67,8 @@ class DraftComponent:
     files: Mapping[str, Callable[[], bytes]]
     """Other files by path, loaded one at a time while they are written."""
     funnel: Mapping[str, Mapping[str, int]]
+    strata: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
+    """Rows by kind and subset, as the component's check recounts them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,7 @@ def _fill(draft: Draft, staging: Path) -> Manifest:
             schema_version=part.component.schema_version,
             counts={name: frame.height for name, frame in part.frames.items()},
             funnel=part.funnel,
+            strata=part.strata,
             digest=component_digest(part.component.schema_version, tuple(files)),
             files=tuple(files),
         )

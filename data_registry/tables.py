@@ -189,6 +189,11 @@ class ReleaseContent(Protocol):
         """For each step what its items came to, as the manifest has it."""
         ...
 
+    @property
+    def strata(self) -> Mapping[str, Mapping[str, int]]:
+        """For each kind of thing its rows by subset, as the manifest has it."""
+        ...
+
     def frame(self, table: str) -> pl.DataFrame:
         """Return one of the component's tables."""
         ...

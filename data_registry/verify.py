@@ -166,7 +166,7 @@ class _Inspection:
             yield from _references(schema, frames)
         yield from self._named_files(component, entry, frames)
         if component.check is not None:
-            yield from component.check(_Content(self.release, entry.funnel, frames), self.deep)
+            yield from component.check(_Content(self.release, entry.funnel, entry.strata, frames), self.deep)
 
     def _table(self, schema: tables.TableSchema, entry: ComponentEntry, frames: dict[str, pl.DataFrame]) -> Found:
         path = table_path(schema.name)
@@ -235,6 +235,7 @@ class _Content:
 
     release: Release
     funnel: Mapping[str, Mapping[str, int]]
+    strata: Mapping[str, Mapping[str, int]]
     frames: Mapping[str, pl.DataFrame]
 
     def frame(self, table: str) -> pl.DataFrame:

@@ -174,6 +174,17 @@ def contact_sheet_markdown(cells: Sequence[Cell]) -> str:
     return _bounded_lines(sheet, "rows of pictures")
 
 
+def picture_markdown(title: str, image: Image.Image) -> str:
+    """Returns Markdown with one picture, as wide and as good as fits into an artifact."""
+    for width, quality in ((1000, 75), (1000, 60), (1000, 45), (800, 50), (640, 50), (480, 40), (THUMBNAIL_WIDTH, 30)):
+        height = max(1, round(image.height * width / image.width))
+        small = image.convert("RGB").resize((width, height), Image.Resampling.LANCZOS)
+        text = f"![{escaped(title)}](data:image/jpeg;base64,{_encoded(small, quality)})"
+        if len(text.encode()) <= MAX_BYTES:
+            return text
+    return f"{escaped(title)}: the picture is too large for an artifact."
+
+
 def publish_markdown(key: str, markdown: str, description: str) -> uuid.UUID:
     """Publishes Markdown under a key; the same key again makes a new version. Over 300 KB it is cut and says so.
 
@@ -292,7 +303,10 @@ def _lines(word: str) -> list[str]:
 
 def _jpeg(image: Image.Image, width: int, quality: int) -> str:
     height = max(1, min(round(image.height * width / image.width), 2 * width))
-    small = image.convert("RGB").resize((width, height), Image.Resampling.LANCZOS)
+    return _encoded(image.convert("RGB").resize((width, height), Image.Resampling.LANCZOS), quality)
+
+
+def _encoded(image: Image.Image, quality: int) -> str:
     buffer = io.BytesIO()
-    small.save(buffer, "JPEG", quality=quality, optimize=True)
+    image.save(buffer, "JPEG", quality=quality, optimize=True)
     return base64.b64encode(buffer.getvalue()).decode("ascii")

@@ -75,7 +75,7 @@ def open_build(settings: Settings) -> Generator[Build]:
         _refuse_nothing(selection)
         tell("source", len(selection.keyframes), len(selection.keyframes))
         stages = _stages(settings, source, store)
-        yield Build(settings, store, source, Construction(selection, tasks, human, stages))
+        yield Build(settings, store, source, Construction(selection, tasks, human, stages, settings.auxiliary))
 
 
 def check_inputs(settings: Settings) -> None:

@@ -1,8 +1,9 @@
 """Flow `build-exceptiondrive`: from driving logs to a versioned release.
 
 Read top to bottom: keyframes and tasks are combined, screened, edited, measured, localized, judged and decided on, and
-what is approved is published. Every stage is memoised in the store, so running this again redoes only what depends on a
-change. Prefect shows the run and its artifacts; the store remembers.
+what is approved is published, beside an auxiliary split that is never scored on. Every stage is memoised in the store,
+so running this again redoes only what depends on a change. Prefect shows the run and its artifacts; the store
+remembers.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from flows.options import BuildOptions
 from flows.publishing import publish_release
 from flows.run_log import log_to
 from flows.settings import Settings
-from flows.settle import settle
+from flows.settle import settle, settle_drawn
 
 
 def _run_name() -> str:
@@ -79,6 +80,8 @@ def build_exceptiondrive(  # noqa: PLR0913, PLR0917 - a deployment's parameters 
             settle(build, "localize")  # where is the hazard, in metres?
             settle(build, "judge")  # is it the right hazard: plausible, visible, decisive?
             settle(build, "decide")  # thresholds and human decisions: every verdict is made here
+
+            settle_drawn(build)  # auxiliary: a draw of combinations that do not suit goes through the same stages
 
             links = [*gallery.show_results(build), *links]
             release = publish_release(build)

@@ -19,6 +19,7 @@ from flows.exits import SHOWN, NoError, counted, program, say
 from flows.options import BuildOptions
 from flows.progress import listening, tell
 from flows.settings import Settings
+from tasks.auxiliary import AuxiliarySettings, Draw
 
 _STDERR = Console(stderr=True)
 _CONSOLE: Final = {"PREFECT_LOGGING_HANDLERS_CONSOLE_CLASS": "flows.console.WarningsConsole"}
@@ -54,27 +55,48 @@ def run_build(options: BuildOptions, as_json: bool) -> None:
 def plan_build(options: BuildOptions, as_json: bool) -> None:
     """Print, stage by stage, what is memoised and what would be done, as far as that is known now."""
     from flows.assembly import open_build
-    from tasks.construction import STAGES
+    from tasks.construction import DRAWN_STEPS, STEPS
     from tasks.stage import look_up
 
     rows: list[dict[str, Any]] = []
     with open_build(options.resolve()) as build:
         work = build.construction
-        for stage in STAGES:
-            known = look_up(work.stages[stage], work.items(stage), build.store.ledger)
-            work.results[stage] = known
-            rows.append({"stage": stage, "memoised": len(known.settled), "to_do": len(known.unsettled)})
+        drawn: Draw | None = None
+        for step in STEPS:
+            if step == DRAWN_STEPS[0]:
+                drawn = work.draw()
+                if not drawn.ids:
+                    break
+            known = look_up(work.stage(step), work.items(step), build.store.ledger)
+            work.results[step] = known
+            rows.append({"stage": step, "memoised": len(known.settled), "to_do": len(known.unsettled)})
             if known.unsettled:
-                break  # what later stages get depends on these
-    text = "\n".join(f"{row['stage']:<10}{row['memoised']:>8} memoised{row['to_do']:>8} to do" for row in rows)
+                break  # what later steps get depends on these
+    text = "\n".join(f"{row['stage']:<14}{row['memoised']:>8} memoised{row['to_do']:>8} to do" for row in rows)
     selection = work.selection
     skipped = [
         {"id": entry.id, "reason_code": entry.reason_code, "detail": entry.detail} for entry in selection.skipped
     ]
-    document = {"keyframes": [keyframe.id for keyframe in selection.keyframes], "skipped": skipped, "stages": rows}
+    document: dict[str, Any] = {
+        "keyframes": [keyframe.id for keyframe in selection.keyframes],
+        "skipped": skipped,
+        "stages": rows,
+        "auxiliary": drawn and {"asked": drawn.asked, "available": drawn.available, "drawn": sorted(drawn.ids)},
+    }
     heading = f"{counted(len(selection.keyframes), 'keyframe')} x {counted(len(work.tasks), 'task')}"
-    lines = [heading, *_skipped_lines(skipped[:SHOWN]), *_more(len(skipped)), text]
+    lines = [heading, *_skipped_lines(skipped[:SHOWN]), *_more(len(skipped)), text, _planned(drawn, work.auxiliary)]
     say(document, "\n".join(lines), as_json)
+
+
+def _planned(drawn: Draw | None, asked: AuxiliarySettings) -> str:
+    """Say what the auxiliary split draws, or would."""
+    if drawn is not None:
+        return (
+            f"auxiliary: {len(drawn.ids)} of {drawn.available} screened-out combinations drawn, {drawn.asked} asked for"
+        )
+    if asked.size is not None:
+        return f"auxiliary: {asked.size} screened-out combinations will be drawn once all is decided"
+    return f"auxiliary: {asked.share:g} screened-out combinations a benchmark pair will be drawn once all is decided"
 
 
 def _skipped_lines(skipped: list[dict[str, Any]]) -> list[str]:
@@ -123,7 +145,7 @@ def _own_home(folder: Path) -> Generator[Path]:
 @contextmanager
 def _bars() -> Generator[None]:
     """Show one bar a stage on standard error."""
-    columns = (TextColumn("{task.description:<9}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description:<14}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=_STDERR) as progress:
         bars: dict[str, TaskID] = {}
 
@@ -163,6 +185,7 @@ def _summary(made: dict[str, Any], options: BuildOptions) -> str:
     lines = [
         _plain(table),
         f"of {counted(published['total'], 'combination')}: {counts}",
+        _drawn_line(made["auxiliary"]),
         *_skipped_lines(made["skipped"]),
         *(
             f"{entry['stage']} left out {entry['item']}: {entry['reason']} ({entry['why']})"
@@ -180,6 +203,13 @@ def _summary(made: dict[str, Any], options: BuildOptions) -> str:
         f"  {command} materialize {folder} pictures{_named_logs(options)}",
     ]
     return "\n".join(lines)
+
+
+def _drawn_line(drawn: dict[str, Any]) -> str:
+    """Say how many combinations were drawn for the auxiliary split, from how many, and what is missing."""
+    short = f", short by {drawn['short']}" if drawn["short"] else ""
+    line = f"drawn for auxiliary: {drawn['drawn']} of {drawn['available']} screened-out combinations in view{short}"
+    return f"{line} (waits for {counted(drawn['waits_for'], 'item')} without outcome)" if drawn["waits_for"] else line
 
 
 def _named_logs(options: BuildOptions) -> str:

@@ -25,7 +25,9 @@ from flows.assembly import Build, logs_folder
 from flows.exits import SHOWN
 from flows.publishing import publication_of
 from flows.reasons import in_words
+from flows.task_gallery import show_task_sheet
 from qa_audit.panels import pair_panel, region_outline
+from tasks.construction import DRAWN_STEPS
 from tasks.items import Contested
 from tasks.publication import funnel, pair_of
 from tasks.publish import Published
@@ -62,7 +64,9 @@ def show_results(build: Build) -> Links:
 
     @task(name="show results", task_run_name="show results")
     def publish_artifacts() -> tuple[Links]:
-        return ([_show_funnel(build), *_show_sheets(build), _show_rejections(build)],)
+        sheet = show_task_sheet(build, task_sheet_file(build))
+        named = _link("contact-sheet", sheet, "One approved pair of each task: source and edited")
+        return ([_show_funnel(build), named, _show_draw(build), *_show_sheets(build), _show_rejections(build)],)
 
     return publish_artifacts()[0]
 
@@ -72,6 +76,29 @@ def _show_funnel(build: Build) -> Link:
     return _link(
         "funnel", artifacts.publish_markdown("funnel", artifacts.funnel_markdown(_funnel_rows(build)), text), text
     )
+
+
+def _show_draw(build: Build) -> Link:
+    """Publish what was drawn for the auxiliary split, task by task."""
+    draw = build.construction.draw()
+    rows: list[artifacts.Row] = [
+        {
+            "task": one.task,
+            "benchmark": one.benchmark,
+            "seats": one.quota,
+            "could be drawn": one.available,
+            "drawn": len(one.drawn),
+            "short": one.short,
+        }
+        for one in draw.tasks
+    ]
+    text = (
+        f"{len(draw.ids):,} of {_counted(draw.available, 'screened-out combination')} drawn for auxiliary,"
+        f" {draw.asked:,} asked for: seats follow the benchmark's tasks"
+    )
+    if draw.waits_for:
+        text = f"Nothing is drawn for auxiliary while {_counted(draw.waits_for, 'item')} have no outcome"
+    return _link("auxiliary", artifacts.publish_table("auxiliary", rows, text, complete_in="the card"), text)
 
 
 def _show_rejections(build: Build) -> Link:
@@ -85,7 +112,7 @@ def _show_rejections(build: Build) -> Link:
 
 def _show_sheets(build: Build) -> Iterator[Link]:
     """Publish each contact sheet and save it beside the logs."""
-    total, first = len(build.construction.results["decide"].recorded), 1
+    total, first = len(build.construction.merged("decide").recorded), 1
     for number, cells in enumerate(_sheets(build), start=1):
         key, last = f"contact-sheet-{number}", first + len(cells) - 1
         text = (
@@ -148,7 +175,7 @@ def _logs_options(build: Build) -> list[str]:
 
 def outcome(build: Build, release: Published) -> dict[str, Any]:
     """Return what the flow says at its end: release, digest, counts, first skipped, approved pairs, contact sheets."""
-    decided = build.construction.results["decide"]
+    decided, draw = build.construction.results["decide"], build.construction.draw()
     return {
         "path": str(release.path),
         "digest": release.digest,
@@ -164,7 +191,17 @@ def outcome(build: Build, release: Published) -> dict[str, Any]:
         ],
         "funnel": [{"stage": stage, **counts} for stage, counts in funnel(publication_of(build)).items()],
         "pairs": [entry.id for entry in decided.kept],
-        "pictures": [str(sheet_file(build, number + 1)) for number in range(_sheet_count(build))],
+        "pictures": [
+            str(task_sheet_file(build)),
+            *(str(sheet_file(build, number + 1)) for number in range(_sheet_count(build))),
+        ],
+        "auxiliary": {
+            "drawn": len(draw.ids),
+            "asked": draw.asked,
+            "available": draw.available,
+            "short": draw.short,
+            "waits_for": draw.waits_for,
+        },
     }
 
 
@@ -173,15 +210,27 @@ def sheet_file(build: Build, number: int) -> Path:
     return logs_folder(build.settings) / f"{flow_run.id}-contact-sheet-{number}.png"
 
 
+def task_sheet_file(build: Build) -> Path:
+    """Return where a run's sheet of all tasks lies."""
+    return logs_folder(build.settings) / f"{flow_run.id}-contact-sheet.jpg"
+
+
 def _funnel_rows(build: Build) -> list[FunnelRow]:
-    return [
-        FunnelRow(
-            *(results.stage, counts["kept"], counts["rejected"], counts["failed_permanent"]),
-            *(counts["total"], counts["unsettled"]),
+    """Return a row for each step; before the drawn combinations' own a row for the draw, if there was one."""
+    draw = build.construction.draw()
+    rows: list[FunnelRow] = []
+    for step, results in build.construction.results.items():
+        if step == DRAWN_STEPS[0]:
+            count = len(draw.ids)
+            rows.append(FunnelRow("drawn for auxiliary", count, draw.available - count, 0, draw.available))
+        counts = results.counts()
+        rows.append(
+            FunnelRow(
+                *(step.replace("-", ", "), counts["kept"], counts["rejected"], counts["failed_permanent"]),
+                *(counts["total"], counts["unsettled"]),
+            )
         )
-        for results in build.construction.results.values()
-        for counts in (results.counts(),)
-    ]
+    return rows
 
 
 def _rejections(build: Build) -> Iterator[Rejection]:
@@ -191,16 +240,20 @@ def _rejections(build: Build) -> Iterator[Rejection]:
 
 
 def _sheet_count(build: Build) -> int:
-    decided = len(build.construction.results["decide"].recorded)
+    decided = len(build.construction.merged("decide").recorded)
     return min(MAX_SHEETS, -(-decided // PAIRS_A_SHEET))
 
 
 def _sheets(build: Build) -> Iterator[list[Cell]]:
-    """Yield the cells of each sheet: decided pairs, approved ones first."""
-    decided = sorted(build.construction.results["decide"].recorded, key=lambda entry: entry.result.status)
+    """Yield the cells of each sheet: approved pairs, then others that suit, then those drawn for auxiliary."""
+    decided = sorted(build.construction.merged("decide").recorded, key=_sheet_order)
     for number in range(_sheet_count(build)):
         part = decided[number * PAIRS_A_SHEET : (number + 1) * PAIRS_A_SHEET]
         yield [_cell(build, entry) for entry in part]
+
+
+def _sheet_order(entry: Settled[Contested, Decision]) -> tuple[bool, str]:
+    return not entry.item.screened.screening.suitable, entry.result.status
 
 
 def _cell(build: Build, entry: Settled[Contested, Decision]) -> Cell:
@@ -223,6 +276,10 @@ def _caption(entry: Settled[Contested, Decision]) -> str:
     decision = entry.record
     if decision is None:
         return f"{entry.result.status}: {entry.result.reason_code} {entry.id}"
+    screening = entry.item.screened.screening
+    if not screening.suitable:
+        verdict = "auxiliary" if decision.subset == "auxiliary" else "rejected"
+        return f"{verdict}, drawn for auxiliary: screening left it out, {screening.reason_code} {entry.id}"
     against = in_words(canonical_json([finding.model_dump(mode="json") for finding in decision.findings]).decode())
     verdict = "benchmark" if decision.subset == "benchmark" else f"{decision.subset}, {decision.reason_code}"
     reason = f" · {against}" if decision.findings else ""
@@ -230,7 +287,7 @@ def _caption(entry: Settled[Contested, Decision]) -> str:
 
 
 def _region(build: Build, edit_digest: str) -> Region | None:
-    located: Sequence[Settled[Any, Region]] = build.construction.results["localize"].recorded
+    located: Sequence[Settled[Any, Region]] = build.construction.merged("localize").recorded
     return next((entry.record for entry in located if entry.record and entry.record.edit_digest == edit_digest), None)
 
 

@@ -27,19 +27,20 @@ def publish_release(build: Build) -> Published:
 
 def publication_of(build: Build) -> Publication:
     """Return everything that the stages came to, without its provenance: that asks git and every package."""
-    results = build.construction.results
+    chain = build.construction
     return Publication(
         name=build.settings.release.name,
         version=build.settings.release.version,
-        selection=build.construction.selection,
+        selection=chain.selection,
         source=build.source,
         blobs=build.store.blobs,
-        screened=results["screen"],
-        edited=results["edit"],
-        measured=results["measure"],
-        localized=results["localize"],
-        judged=results["judge"],
-        decided=results["decide"],
-        stages=build.construction.stages,
+        screened=chain.merged("screen"),
+        edited=chain.merged("edit"),
+        measured=chain.merged("measure"),
+        localized=chain.merged("localize"),
+        judged=chain.merged("judge"),
+        decided=chain.merged("decide"),
+        stages=chain.stages,
         provenance={},
+        draw=chain.draw(),
     )

@@ -1,4 +1,4 @@
-"""Settles one stage of a build: in this process, or by drains on workers, until every item has its outcome."""
+"""Settles one step of a build: in this process, or by drains on workers, until every item has its outcome."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from data_registry.ledger import Ledger
 from flows.assembly import Build
 from flows.launch import DrainRun, Patience, run_drains
 from flows.progress import tell
+from tasks.construction import DRAWN_STEPS
 from tasks.stage import DrainOptions, StageResults, drain, look_up
 
 DRAINS: Final = {"cpu": "drain-stage/drain-stage", "a100": "drain-stage/drain-stage-a100"}
@@ -23,24 +24,41 @@ FRUITLESS_ROUNDS: Final = 3
 """Rounds of drains without a single new outcome after which a stage is given up."""
 
 
-def settle(build: Build, stage: str) -> None:
-    """Settle one stage and keep its results for the next; the task run of the stage is named after it.
+def settle(build: Build, step: str) -> None:
+    """Settle one step and keep its results for the next; the task run of the step is named after it.
 
-    A stage is one task run however many items it has: items and their tries are the ledger's business.
+    A step is one task run however many items it has: items and their tries are the ledger's business.
     """
 
-    @task(name=stage, task_run_name=stage)
-    def settle_stage() -> dict[str, int]:
+    @task(name=step, task_run_name=step)
+    def settle_step() -> dict[str, int]:
         logger = get_run_logger()
-        results = _in_process(build, stage) if build.settings.run.mode == "in_process" else _by_drains(build, stage)
-        build.construction.results[stage] = results
+        results = _in_process(build, step) if build.settings.run.mode == "in_process" else _by_drains(build, step)
+        build.construction.results[step] = results
         counts = {str(name): count for name, count in results.counts().items()}
-        logger.info("%s: %s", stage, ", ".join(f"{count} {name}" for name, count in counts.items()))
+        logger.info("%s: %s", step, ", ".join(f"{count} {name}" for name, count in counts.items()))
         for left in results.unsettled[:10]:
-            logger.warning("%s: %s has no outcome: %s", stage, left.id, left.error or "not tried")
+            logger.warning("%s: %s has no outcome: %s", step, left.id, left.error or "not tried")
         return counts
 
-    settle_stage()
+    settle_step()
+
+
+def settle_drawn(build: Build) -> None:
+    """Draw from the screened-out combinations for the auxiliary split, and settle the steps of what was drawn."""
+
+    @task(name="draw", task_run_name="draw")
+    def draw() -> dict[str, int]:
+        drawn = build.construction.draw()
+        counts = {"drawn": len(drawn.ids), "asked": drawn.asked, "available": drawn.available}
+        get_run_logger().info("draw: %s", ", ".join(f"{count} {name}" for name, count in counts.items()))
+        if drawn.waits_for:
+            get_run_logger().warning("draw: waits for %d items without an outcome", drawn.waits_for)
+        return counts
+
+    if draw()["drawn"]:
+        for step in DRAWN_STEPS:
+            settle(build, step)
 
 
 def run_options(build: Build, run_id: str | None = None) -> DrainOptions:
@@ -49,22 +67,22 @@ def run_options(build: Build, run_id: str | None = None) -> DrainOptions:
     return DrainOptions(run_id or f"{flow_run.id}#{flow_run.run_count}", run.attempts, run.lease_s, run.poll_s)
 
 
-def _in_process(build: Build, stage: str) -> StageResults[Any, Any]:
+def _in_process(build: Build, step: str) -> StageResults[Any, Any]:
     construction = build.construction
     return drain(
-        construction.stages[stage],
-        construction.items(stage),
+        construction.stage(step),
+        construction.items(step),
         build.store.ledger,
         run_options(build),
-        lambda done, total: tell(stage, done, total),
+        lambda done, total: tell(step, done, total),
     )
 
 
-def _by_drains(build: Build, stage: str) -> StageResults[Any, Any]:
+def _by_drains(build: Build, step: str) -> StageResults[Any, Any]:
     """Ask for drains until all is settled, tries are used up, or rounds bring nothing new."""
     work, ledger = build.construction, build.store.ledger
-    chosen, items = work.stages[stage], work.items(stage)
-    left = _Left(stage, ledger, [chosen.key(item) for item in items])
+    chosen, items = work.stage(step), work.items(step)
+    left = _Left(step, ledger, [chosen.key(item) for item in items])
     fruitless = 0
     while not left.none() and fruitless < FRUITLESS_ROUNDS:
         before = len(left.keys)
@@ -78,9 +96,9 @@ def _by_drains(build: Build, stage: str) -> StageResults[Any, Any]:
 
 @dataclass
 class _Left:
-    """The items of a stage that have no outcome yet."""
+    """The items of a step that have no outcome yet."""
 
-    stage: str
+    step: str
     ledger: Ledger
     keys: list[Digest]
     total: int = 0
@@ -92,20 +110,20 @@ class _Left:
         """Look again, tell the listeners, and say whether nothing is left."""
         done = self.ledger.results(self.keys)
         self.keys = [key for key in self.keys if key not in done]
-        tell(self.stage, self.total - len(self.keys), self.total)
+        tell(self.step, self.total - len(self.keys), self.total)
         return not self.keys
 
 
 def _one_round(build: Build, left: _Left) -> tuple[DrainRun, ...]:
-    settings, stage = build.settings, left.stage
-    resources = build.construction.stages[stage].backend.execution.resources
-    parameters = {"stage": stage, "run_id": run_options(build).run_id, "settings": settings.model_dump(mode="json")}
+    settings, step = build.settings, left.step
+    resources = build.construction.stage(step).backend.execution.resources
+    parameters = {"step": step, "run_id": run_options(build).run_id, "settings": settings.model_dump(mode="json")}
     count = min(settings.run.drains, len(left.keys))
     patience = Patience(pending_s=settings.run.pending_s)
     runs = run_drains(DRAINS[resources], parameters, count, settings.run.poll_s, patience, left.none)
     for run in runs:
         if run.state in {"FAILED", "CRASHED", "LOST"}:
-            get_run_logger().warning("drain %s of %s ended %s: %s", run.name, stage, run.state, run.message)
+            get_run_logger().warning("drain %s of %s ended %s: %s", run.name, step, run.state, run.message)
     return runs
 
 

@@ -14,6 +14,7 @@ from data_registry.blobs import Blobs
 from data_registry.manifest import ReleaseError, is_pre_release
 from data_registry.records import Decision, Edit, Judgement, Measurements, Region, Screening
 from data_registry.sources.source import Selection, Source
+from tasks.auxiliary import NOTHING_DRAWN, Draw
 from tasks.items import Combination, Contested, Edited, Examined, Screened
 from tasks.stage import Stage, StageResults
 
@@ -55,6 +56,8 @@ class Publication:
     """The stages by name, for lineage: their versions and back ends."""
     provenance: Mapping[str, Any]
     """For lock.json: git, packages, settings, seeds, flow run, clock; any JSON."""
+    draw: Draw = NOTHING_DRAWN
+    """Which screened-out combinations went on for the auxiliary split."""
     published_on: datetime.date | None = None
     """Date that the maintainers give the release; never read from a clock, since it is part of the content."""
 
@@ -90,7 +93,7 @@ def _why(error: str | None) -> str:
 
 def funnel(publication: Publication) -> dict[str, dict[str, int]]:
     """Return for each step how many of its items came to what, with their total; the last, `release`, is about
-    combinations.
+    combinations. Step `draw` counts the screened-out combinations that went on for the auxiliary split.
 
     Raises:
         ReconciliationError: an item that a stage kept did not reach the next one, or a stage knows items that no
@@ -106,6 +109,9 @@ def funnel(publication: Publication) -> dict[str, dict[str, int]]:
     counts: dict[str, dict[str, int]] = {"source": {"kept": chosen, "skipped": skipped, "total": chosen + skipped}}
     for results in publication.results:
         counts[results.stage] = dict(results.counts())
+        if results.stage == "screen":
+            drawn = len(publication.draw.ids)
+            counts["draw"] = {"kept": drawn, "total": drawn}
     ends = Counter(ends_of(publication).values())
     names = ("benchmark", "auxiliary", "rejected", "failed_permanent", "unsettled")
     counts["release"] = {**{name: ends[name] for name in names}, "total": sum(ends.values())}
@@ -113,11 +119,17 @@ def funnel(publication: Publication) -> dict[str, dict[str, int]]:
 
 
 def ends_of(publication: Publication) -> dict[str, str]:
-    """Return for each combination whether it is a benchmark or auxiliary pair, rejected, failed or unsettled."""
+    """Return for each combination whether it is a benchmark or auxiliary pair, rejected, failed or unsettled.
+
+    A drawn combination of which no pair can be made stays rejected, for the reason that screening gave.
+    """
     ends: dict[str, str] = {}
+    drawn = publication.draw.ids
     for results in (publication.screened, publication.edited, publication.decided):
         for entry in results.settled:
             ends[entry.id] = "unsettled" if entry.result.status == "kept" else entry.result.status
+            if entry.id in drawn and entry.result.status == "failed_permanent":
+                ends[entry.id] = "rejected"
             if isinstance(entry.record, Decision):
                 ends[entry.id] = "rejected" if entry.record.subset == "none" else entry.record.subset
         ends.update({item.id: "unsettled" for item in results.unsettled})
@@ -125,6 +137,16 @@ def ends_of(publication: Publication) -> dict[str, str]:
         for item in results.unsettled:
             ends[pair_of(item.id)] = "unsettled"
     return ends
+
+
+def reasons_of(publication: Publication) -> dict[str, str]:
+    """Return for each combination that is no benchmark pair the reason code that came first."""
+    reasons: dict[str, str] = {}
+    for results in (publication.screened, publication.edited, publication.decided):
+        for entry in results.settled:
+            if entry.result.status != "kept":
+                reasons.setdefault(entry.id, entry.result.reason_code)
+    return reasons
 
 
 def pair_of(item_id: str) -> str:
@@ -142,8 +164,9 @@ def _lost(publication: Publication) -> Iterator[str]:
     keyframes = {keyframe.id for keyframe in publication.selection.keyframes}
     combined = {name.rpartition("/")[0] for name in known["screen"]}
     yield from _named("screen", combined ^ keyframes)
-    yield from _named("edit", _kept(publication.screened) - known["edit"])
-    yield from _named("edit", known["edit"] - known["screen"])
+    sent = _kept(publication.screened) | publication.draw.ids
+    yield from _named("edit", sent - known["edit"])
+    yield from _named("edit", known["edit"] - (sent & known["screen"]))
     made = {
         Edited(entry.item, candidate).id: entry.result.status
         for entry in publication.edited.recorded

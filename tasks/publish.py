@@ -14,6 +14,7 @@ from typing import Any
 from data_registry.components.hazards import HAZARDS
 from data_registry.manifest import check_name, check_version
 from data_registry.release_writer import Draft, DraftComponent, Published, write_release
+from tasks.distribution import strata
 from tasks.publication import Publication, funnel, refuse_incomplete
 from tasks.release_documents import Documents
 from tasks.release_rows import Pair, delta_paths, frames, pairs_of
@@ -47,7 +48,7 @@ def publish(publication: Publication, releases: Path, allow_incomplete: bool = F
         name=publication.name,
         version=publication.version,
         complete=publication.complete,
-        components=(DraftComponent(HAZARDS, tables, _pictures(publication, pairs), counts),),
+        components=(DraftComponent(HAZARDS, tables, _pictures(publication, pairs), counts, strata(publication)),),
         documents=Documents(publication, tables, counts).make,
         made_by=_made_by(publication),
     )

@@ -22,6 +22,7 @@ from data_registry.manifest import ComponentEntry
 from data_registry.release import table_path
 from data_registry.tables import Column, TableSchema
 from data_registry.verify import CROISSANT
+from tasks.distribution import PAPERS_SHARES, by_family, by_task
 from tasks.publication import Publication
 
 CARD: Final = "README.md"
@@ -89,6 +90,15 @@ def code(value: object) -> Plain:
     return Plain(f"`{text}`")
 
 
+def share_of(part: float, whole: float) -> str:
+    """Return a part of a whole in per cent, a dash where there is no whole.
+
+    >>> share_of(1, 3), share_of(0, 0)
+    ('33.3 %', '-')
+    """
+    return f"{100 * part / whole:.1f} %" if whole else "-"
+
+
 @dataclass(frozen=True, slots=True)
 class Documents:
     """Makes the files about one release."""
@@ -128,7 +138,11 @@ class Documents:
             "funnel": self.funnel,
             "component": HAZARDS,
             "rows": {name: frame.height for name, frame in self.frames.items()},
-            "tasks": _count(self.frames["pairs"], "family", "task", "subset"),
+            "families": by_family(publication),
+            "tasks": by_task(publication),
+            "papers_shares": PAPERS_SHARES,
+            "draw": publication.draw,
+            "share": share_of,
             "splits": _count(self.frames["pairs"], "split", "subset"),
             "reasons": _count(self.frames["rejections"], "stage", "status", "reason_code"),
             "backends": self._backends(),

@@ -149,7 +149,7 @@ def _pair_row(pair: Pair) -> Row:
         "avoidable": screening.avoidable,
         "path_source": screening.path_source,
         "decided_by": decision.decided_by,
-        "reason_code": decision.reason_code,
+        "reason_code": decision.reason_code if screening.suitable else screening.reason_code,
     }
 
 

@@ -31,6 +31,8 @@ class Explanation:
     """Name, version and first digits of the digest."""
     outcome: str
     """benchmark, auxiliary, or why it is not a pair: `<stage>: <reason>`."""
+    drawn: bool
+    """Whether screening left it out and it was drawn for the auxiliary split all the same."""
     pair: dict[str, Any] | None
     """Row of table pairs, placement and screening facts parsed; None when it is no pair."""
     region: dict[str, Any] | None
@@ -71,10 +73,13 @@ def show(release: Release, item_id: str) -> Explanation:
     rejections = [_parsed(row, "evidence") for row in tables["rejections"].filter(own).to_dicts()]
     if pair is None and decision is None and not rejections:
         raise UnknownCombinationError(_unknown(release, item_id, tables))
+    left_out = next((row["reason_code"] for row in rejections if _by_screening(row)), None)
+    went_on = pair is not None or decision is not None or len(rejections) > 1
     return Explanation(
         id=item_id,
         release=f"{release.manifest.name} {release.manifest.version} ({release.digest[:12]})",
-        outcome=_outcome(pair, decision, rejections),
+        outcome=str(pair["subset"]) if pair else f"screen: {left_out}" if left_out else _outcome(decision, rejections),
+        drawn=left_out is not None and went_on,
         pair=_parsed(_parsed(pair, "placement"), "facts") if pair else None,
         region=_one(tables["regions"], item_id),
         views=sorted(_rows(tables["views"], item_id), key=_size, reverse=True),
@@ -123,9 +128,11 @@ def _in_order(rows: list[dict[str, Any]], release: Release) -> list[dict[str, An
     )
 
 
-def _outcome(pair: dict[str, Any] | None, decision: dict[str, Any] | None, rejections: list[dict[str, Any]]) -> str:
-    if pair:
-        return str(pair["subset"])
+def _by_screening(row: dict[str, Any]) -> bool:
+    return (row["stage"], row["status"]) == ("screen", "rejected")
+
+
+def _outcome(decision: dict[str, Any] | None, rejections: list[dict[str, Any]]) -> str:
     if decision:
         return f"decide: {decision['reason_code']}"
     return f"{rejections[0]['stage']}: {rejections[0]['reason_code']}"
@@ -144,6 +151,7 @@ def _unknown(release: Release, item_id: str, tables: dict[str, pl.DataFrame]) ->
 
 def _lines(about: Explanation) -> list[str]:
     lines = [f"# {escape(about.id)}", "", f"{escape(about.outcome)}, in release {escape(about.release)}"]
+    lines += _why_auxiliary(about)
     if about.pair:
         chosen = ("task", "family", "appearance", "placement_kind", "speed", "nominal_conflict", "required_decel")
         lines += ["", "## Hazard", *_pairs(about.pair, (*chosen, "avoidable", "path_source", "seed", "attempt"))]
@@ -161,6 +169,16 @@ def _lines(about: Explanation) -> list[str]:
         lines += ["", f"## Not kept by {escape(row['stage'])}", *_pairs(row, ("item_id", "status", "reason_code"))]
         lines += _evidence(row["evidence"])
     return lines + _table("Lineage", about.lineage, ("stage", "stage_version", "item_id", "key"))
+
+
+def _why_auxiliary(about: Explanation) -> list[str]:
+    """Say how a combination that is no benchmark pair came to be edited."""
+    if about.drawn:
+        reason = next(row["reason_code"] for row in about.rejections if _by_screening(row))
+        return ["", f"Screening left it out ({escape(reason)}); it was drawn for auxiliary and edited all the same."]
+    if about.outcome == "auxiliary" and about.decision:
+        return ["", f"It suits, but decide turned its edit down ({escape(about.decision['reason_code'])})."]
+    return []
 
 
 def _evidence(evidence: Any) -> list[str]:

@@ -43,7 +43,7 @@ PAIRS: Final = TableSchema(
         "avoidable": Column(_TEXT, "stop, pass, both or none"),
         "path_source": Column(_TEXT, "where speed and path come from"),
         "decided_by": Column(_TEXT, "rules or human"),
-        "reason_code": Column(_TEXT, "approved, or why it is only auxiliary"),
+        "reason_code": Column(_TEXT, "approved, or why it is only auxiliary: screening's reason or the first finding"),
     },
     (Reference(("pair_id", "edit_digest"), "decisions"),),
 )

@@ -33,6 +33,8 @@ def check(content: ReleaseContent, deep: bool) -> Iterator[tuple[str, str]]:
     """Yield (where, what is wrong) for every broken invariant; pictures are decoded only when `deep`."""
     yield from _check_funnel(content)
     yield from _check_pairs(content)
+    yield from _check_draw(content)
+    yield from _check_strata(content)
     yield from _check_names(content)
     yield from _check_regions(content.frame("regions"))
     for row in content.frame("views").iter_rows(named=True):
@@ -81,6 +83,36 @@ def _check_pairs(content: ReleaseContent) -> Iterator[tuple[str, str]]:
             yield "tables/regions.parquet", f"benchmark pair {pair_id} has no region"
         if pair_id not in edited:
             yield "tables/views.parquet", f"{pair_id} has no edited view"
+
+
+def _check_draw(content: ReleaseContent) -> Iterator[tuple[str, str]]:
+    """A combination that screening left out went on only if it was drawn, and is no benchmark pair."""
+    reasons = _screened_out(content)
+    later = content.frame("rejections").filter(~pl.col("stage").is_in(["source", "screen"]))["item_id"].to_list()
+    went_on = {*content.frame("decisions")["pair_id"].to_list(), *(name.partition("@")[0] for name in later)}
+    drawn, counted = len(went_on & reasons.keys()), content.funnel.get("draw", {}).get("kept", 0)
+    if drawn != counted:
+        yield "tables/rejections.parquet", f"{drawn} screened-out combinations went on, the manifest counts {counted}"
+    for pair_id, subset, reason in content.frame("pairs").select("pair_id", "subset", "reason_code").iter_rows():
+        if pair_id in reasons and (subset, reason) != ("auxiliary", reasons[pair_id]):
+            yield "tables/pairs.parquet", f"{pair_id} is {subset} with {reason}, screening says {reasons[pair_id]}"
+
+
+def _screened_out(content: ReleaseContent) -> dict[str, str]:
+    """Return the reason for each combination that screening left out."""
+    rows = content.frame("rejections").filter(stage="screen", status="rejected")
+    return dict(rows.select("item_id", "reason_code").iter_rows())
+
+
+def _check_strata(content: ReleaseContent) -> Iterator[tuple[str, str]]:
+    """Counts by family, by task and subset recompute from the rows that ship."""
+    pairs = content.frame("pairs").select("family", "task", "subset").iter_rows()
+    found = Counter(key for family, task, subset in pairs for key in ((family, subset), (f"{family}/{task}", subset)))
+    for stratum in sorted({*content.strata, *(stratum for stratum, _ in found)}):
+        counts = content.strata.get(stratum, {})
+        rows = {subset: found[stratum, subset] for subset in ("benchmark", "auxiliary")}
+        if counts != rows | {"total": sum(rows.values())}:
+            yield "tables/pairs.parquet", f"{rows} pairs of {stratum[:200]!a}, the manifest counts {dict(counts)}"
 
 
 def _check_names(content: ReleaseContent) -> Iterator[tuple[str, str]]:

@@ -22,6 +22,7 @@ from models.localizers.ground_plane import GroundPlaneSettings
 from models.reviewers import RuleReviewerSettings
 from models.screeners import RuleScreenerSettings
 from prompts.task_file import parse_yaml, read_bounded
+from tasks.auxiliary import AuxiliarySettings
 from tasks.decide import DecideSettings
 from tasks.measure import MeasureSettings
 
@@ -138,6 +139,8 @@ class Settings(_Strict):
     localize: GroundPlaneSettings = GroundPlaneSettings()
     judge: RuleReviewerSettings = RuleReviewerSettings()
     decide: DecideSettings = DecideSettings()
+    auxiliary: AuxiliarySettings = AuxiliarySettings()
+    """The draw from screened-out combinations beside the benchmark."""
     release: ReleaseSettings = ReleaseSettings()
     releases: Path = Path("releases")
     """Folder that releases are published into."""

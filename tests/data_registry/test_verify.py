@@ -357,6 +357,7 @@ def test_a_table_with_any_changed_byte_raises_nothing_but_a_table_error(made: Pa
         ("screen", {"kept": 9}, "the counts of 'screen' do not add up"),
         ("release", {"auxiliary": 0, "rejected": 4}, "1 auxiliary pairs, the manifest counts 0"),
         ("release", {"total": 7}, "what the combinations came to does not add up"),
+        ("draw", {"kept": 1, "total": 1}, "0 screened-out combinations went on, the manifest counts 1"),
         ("dream", {"rejected": 2, "total": 2}, "0 rows dream/rejected, the manifest counts 2"),
     ],
 )
@@ -368,6 +369,26 @@ def test_a_funnel_that_the_rows_do_not_back_is_found(release: Path, step: str, c
 
     reseal(release, lie)
     assert problem in what(verify(release))
+
+
+def test_counts_by_task_that_the_rows_do_not_back_are_found(release: Path):
+    def lie(manifest: Manifest) -> Manifest:
+        part = manifest.components["hazards"]
+        strata = {**part.strata, "lane_blockage": {"benchmark": 7, "auxiliary": 0, "total": 7}}
+        return manifest.model_copy(update={"components": {"hazards": part.model_copy(update={"strata": strata})}})
+
+    reseal(release, lie)
+    assert "pairs of 'lane_blockage', the manifest counts" in what(verify(release))
+
+
+def test_a_benchmark_pair_that_screening_left_out_is_found(release: Path):
+    pairs = open_release(release).frame("hazards", "pairs")
+    benchmark = pairs.filter(subset="benchmark")["pair_id"][0]
+    rejected = pl.when((pl.col("stage") == "screen") & (pl.col("status") == "rejected"))
+    rewrite(release, "rejections", rejected.then(pl.lit(benchmark)).otherwise("item_id").alias("item_id"))
+    found = what(verify(release))
+    assert f"{benchmark} is benchmark with approved, screening says ego_standing" in found
+    assert "1 screened-out combinations went on, the manifest counts 0" in found
 
 
 def test_a_clearance_of_nothing_is_found(release: Path):

@@ -13,6 +13,8 @@ from typing import Any
 from flows.server import PrefectServer
 
 CHECKOUT = Path(__file__).parents[2]
+DRAWING = ("source.keyframes=all", "tasks=[occluded_pedestrian]", "auxiliary.size=2")
+"""Settings of a small build of the embedded logs that has something to draw for the auxiliary split."""
 KILL_AT = Path(__file__).with_name("kill_at.py")
 SCENES = ("scene-9001",)
 TASKS = ("collapsed_road_surface", "large_vehicle_blocking_lane", "occluded_pedestrian")
@@ -26,6 +28,8 @@ class Place:
     folder: Path
     logs: Path
     server: PrefectServer
+    asked: tuple[str, ...] = ()
+    """Settings of all builds here, `key=value`."""
 
     @property
     def store(self) -> Path:
@@ -42,7 +46,8 @@ class Place:
 
     def settings(self, *more: str) -> list[str]:
         """Options of a build of the embedded logs into this place."""
-        options = [word for value in (*self.overrides(), "run.lease_s=20", *more) for word in ("--set", value)]
+        values = (*self.overrides(), "run.lease_s=20", *self.asked, *more)
+        options = [word for value in values for word in ("--set", value)]
         return ["build", "sample", "--store", str(self.store), "--releases", str(self.folder / "releases"), *options]
 
     def environment(self) -> dict[str, str]:

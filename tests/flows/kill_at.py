@@ -63,6 +63,7 @@ def arm(point: str, countdown: _Countdown) -> None:
     """Put the countdown at a fault point."""
     from data_registry.blobs import Blobs
     from data_registry.ledger import Ledger
+    from tasks.construction import Construction
 
     match point:
         case "before-row":  # blobs are there, the row is not
@@ -71,6 +72,8 @@ def arm(point: str, countdown: _Countdown) -> None:
             _after(Ledger, "commit", countdown)
         case "after-blob":
             _after(Blobs, "put", countdown)
+        case "before-draw":  # all is decided that suits, nothing is drawn for auxiliary yet
+            _before(Construction, "draw", countdown)
         case "before-publish-rename":
             _around_rename("/releases/", countdown, _before)
         case "after-publish-rename":

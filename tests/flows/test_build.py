@@ -9,9 +9,11 @@ import pytest
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterFlowRunId
 
+from data_registry.release import open_release
 from flows.artifacts import MAX_BYTES
+from flows.inspecting import verify  # with the release's components registered
 from flows.server import PrefectServer
-from tests.flows.builds import Place
+from tests.flows.builds import DRAWING, Place
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +40,7 @@ def test_counts_add_up_at_every_stage(made: dict[str, Any]) -> None:
     for row in rows.values():
         assert sum(count for name, count in row.items() if name != "total") == row["total"]
     assert rows["screen"]["total"] == rows["source"]["kept"] * 3
-    assert rows["edit"]["total"] == rows["screen"]["kept"]
+    assert rows["edit"]["total"] == rows["screen"]["kept"] + rows["draw"]["kept"]
     assert rows["release"]["total"] == rows["screen"]["total"]
 
 
@@ -47,9 +49,19 @@ def test_the_flow_run_shows_its_artifacts_within_their_size(place: Place, made: 
         run_id = json.loads((place.release / "lock.json").read_bytes())["made_by"]["run"]["flow_run"]
         of_the_run = ArtifactFilter(flow_run_id=ArtifactFilterFlowRunId(any_=[UUID(run_id)]))
         found = {artifact.key: artifact for artifact in client.read_artifacts(artifact_filter=of_the_run)}
-    assert {"source", "funnel", "rejections", "contact-sheet-1", "release", "index"} <= set(found)
+    assert {
+        "source",
+        "funnel",
+        "rejections",
+        "contact-sheet",
+        "contact-sheet-1",
+        "auxiliary",
+        "release",
+        "index",
+    } <= set(found)
     assert all(len(str(artifact.data).encode()) <= MAX_BYTES for artifact in found.values())
-    assert "data:image/jpeg;base64," in str(found["contact-sheet-1"].data)
+    for sheet in ("contact-sheet", "contact-sheet-1"):
+        assert "data:image/jpeg;base64," in str(found[sheet].data)
     assert made["digest"] in str(found["release"].data)
     assert f"[funnel](../artifact/{found['funnel'].id})" in str(found["index"].data)
 
@@ -75,6 +87,30 @@ def test_a_changed_threshold_redoes_only_decide(place: Place, made: dict[str, An
     new = set(place.results()) - set(before)
     stages = {stage for key, stage in place.rows("SELECT key, stage FROM results") if key in new}
     assert stages == {"decide"}
+
+
+def test_a_release_holds_auxiliary_pairs_and_another_draw_redoes_only_what_it_draws(
+    place: Place, tmp_path: Path
+) -> None:
+    other = Place(tmp_path, place.logs, place.server, DRAWING)
+    made = other.build()
+    pairs = open_release(other.release).frame("hazards", "pairs")
+    auxiliary = pairs.filter(subset="auxiliary")
+    assert auxiliary.height == made["auxiliary"]["drawn"] == 2
+    assert set(auxiliary["reason_code"]) <= {row["reason"] for row in made["rejected"] if row["stage"] == "screen"}
+    assert verify(other.release, deep=True).ok
+    shown = other.run("show", auxiliary["pair_id"][0], "--release", str(other.release))
+    assert "it was drawn for auxiliary" in shown.stdout
+    before = other.results()
+    asked = ("--set", "auxiliary.size=3", "--version", "0.0.0-three")
+    planned = other.run(*other.settings(), *asked, "--dry-run")
+    assert "auxiliary: 3 of" in planned.stdout
+    done = other.run(*other.settings(), *asked)
+    assert "drawn for auxiliary: 3 of" in done.stdout, done.stderr
+    after = other.results()
+    assert {key: after[key] for key in before} == before
+    new = [stage for key, stage in other.rows("SELECT key, stage FROM results") if key not in before]
+    assert sorted(new) == sorted(["edit", "measure", "localize", "judge", "decide"])
 
 
 def test_a_dry_run_says_what_is_memoised_and_does_nothing(place: Place, made: dict[str, Any]) -> None:

@@ -9,19 +9,21 @@ import pytest
 
 from flows.inspecting import verify  # with the release's components registered
 from flows.server import PrefectServer
-from tests.flows.builds import Place
+from tests.flows.builds import DRAWING, Place
 
 
 @pytest.fixture
 def place(tmp_path: Path, street_root: Path, prefect_server: PrefectServer) -> Place:
-    return Place(tmp_path, street_root, prefect_server)
+    return Place(tmp_path, street_root, prefect_server, DRAWING)
 
 
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory: pytest.TempPathFactory, street_root: Path, prefect_server: PrefectServer) -> str:
     """Digest of an undisturbed build."""
-    place = Place(tmp_path_factory.mktemp("reference"), street_root, prefect_server)
-    return str(place.build()["digest"])
+    place = Place(tmp_path_factory.mktemp("reference"), street_root, prefect_server, DRAWING)
+    made = place.build()
+    assert made["auxiliary"]["drawn"]
+    return str(made["digest"])
 
 
 def _goes_on(place: Place, reference: str) -> None:
@@ -42,6 +44,7 @@ def _goes_on(place: Place, reference: str) -> None:
         ("before-row", 5),
         ("after-row", 4),
         ("after-blob", 2),
+        ("before-draw", 1),
         ("before-publish-rename", 1),
         ("after-publish-rename", 1),
         ("before-index-rename", 1),

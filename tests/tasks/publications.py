@@ -44,6 +44,7 @@ from data_registry.records import (
 from data_registry.sources.source import Licence, Request, Selection, Skipped, SourceError
 from models.backend import IdentitySettings, Pure
 from prompts.taxonomy import TaskSpec, load_taxonomy
+from tasks.auxiliary import NOTHING_DRAWN, Draw, TaskDraw
 from tasks.items import Combination, Contested, Edited, Examined, Judged, Screened
 from tasks.publication import Publication
 from tasks.stage import Outcome, Settled, Stage, StageResults, Strata, Unsettled
@@ -231,17 +232,20 @@ class Chain:
     """Collects what each stage came to."""
 
     blobs: Blobs
+    drawn: list[str] = dataclasses.field(default_factory=list[str])
     found: dict[str, list[Settled[Any, Any]]] = dataclasses.field(default_factory=lambda: {name: [] for name in STAGES})
 
     def add(self, combination: Combination, end: str) -> None:
         """Take one combination through the stages, to one of the ends."""
-        record = screening(combination, end != "screened_out")
+        record = screening(combination, end not in {"screened_out", "drawn", "drawn_failed", "drawn_unsound"})
         verdict = ("kept", "suitable") if record.suitable else ("rejected", record.reason_code)
         self.found["screen"].append(settled("screen", combination, combination.id, record, verdict))
         if end == "screened_out":
             return
+        if not record.suitable:
+            self.drawn.append(combination.id)
         screened = Screened(combination, record)
-        if end == "edit_failed":
+        if end in {"edit_failed", "drawn_failed"}:
             self.found["edit"].append(
                 settled("edit", screened, combination.id, None, ("failed_permanent", "truncated_picture"))
             )
@@ -300,8 +304,8 @@ class Chain:
     def _decide(self, contested: Contested, end: str) -> None:
         combination = contested.screened.combination
         approved = end == "benchmark"
-        subset: Any = end if end in {"benchmark", "auxiliary"} else "none"
-        reason = "approved" if approved else "low_realism"
+        subset: Any = {"benchmark": "benchmark", "auxiliary": "auxiliary", "drawn": "auxiliary"}.get(end, "none")
+        reason = "approved" if approved else "screened_out" if end == "drawn" else "low_realism"
         decision = Decision(
             pair_id=combination.id,
             approved=approved,
@@ -315,6 +319,8 @@ class Chain:
         self.found["decide"].append(settled("decide", contested, combination.id, decision, verdict))
 
 
+DRAWN_ENDS = ("benchmark", "benchmark", "drawn", "drawn_failed", "drawn_unsound", "screened_out")
+"""What combinations come to when some are drawn for the auxiliary split: a pair, a failed edit, an unsound one."""
 ENDS = ("benchmark", "auxiliary", "screened_out", "edit_failed", "decided_against", "no_region")
 
 
@@ -325,6 +331,16 @@ def build(folder: Path, version: str = "0.0.0-dev", order: int = 1, ends: Sequen
     combinations = [Combination(keyframe(token), task(index)) for token in TOKENS for index in (0, 1)]
     for combination, end in list(zip(combinations, ends, strict=True))[::order]:
         chain.add(combination, end)
+    draws = tuple(
+        TaskDraw(
+            name,
+            benchmark=1,
+            available=2,
+            quota=2,
+            drawn=tuple(sorted(n for n in chain.drawn if n.endswith(f"/{name}"))),
+        )
+        for name in sorted({combination.task.id for combination in combinations})
+    )
     logs = Logs()
     chosen = logs.select(Request())
     return Publication(
@@ -335,6 +351,7 @@ def build(folder: Path, version: str = "0.0.0-dev", order: int = 1, ends: Sequen
         blobs=blobs,
         stages={name: Named(name) for name in STAGES[::order]},
         provenance={"order": order, "made_at": f"run {order}"},
+        draw=Draw(sum(one.quota for one in draws), draws) if chain.drawn else NOTHING_DRAWN,
         screened=StageResults("screen", tuple(chain.found["screen"][::order]), ()),
         edited=StageResults("edit", tuple(chain.found["edit"][::order]), ()),
         measured=StageResults("measure", tuple(chain.found["measure"][::order]), ()),

@@ -17,6 +17,7 @@ from data_registry.pictures import encode_png
 from data_registry.records import Decision
 from data_registry.release import Release, open_release
 from data_registry.verify import verify
+from tasks.auxiliary import NOTHING_DRAWN
 from tasks.publication import (
     IncompleteError,
     Publication,
@@ -25,9 +26,10 @@ from tasks.publication import (
     ends_of,
     funnel,
     pair_of,
+    reasons_of,
 )
 from tasks.publish import publish
-from tests.tasks.publications import ENDS, STAGES, Named, build, candidate, unsettle
+from tests.tasks.publications import DRAWN_ENDS, ENDS, STAGES, Named, build, candidate, unsettle
 
 FIELDS = ("screened", "edited", "measured", "localized", "judged", "decided")
 BENCHMARK = "streetset/town/aaaa/collapsed_road_surface"
@@ -71,6 +73,58 @@ def test_every_combination_ends_somewhere(publication: Publication):
     assert counts["source"] == {"kept": 3, "skipped": 1, "total": 4}
     assert counts["localize"]["failed_permanent"] == 1
     assert counts["release"]["total"] == counts["screen"]["total"] == 6
+
+
+@pytest.fixture(scope="module")
+def drawing(tmp_path_factory: pytest.TempPathFactory) -> Publication:
+    return build(tmp_path_factory.mktemp("drawing"), ends=DRAWN_ENDS)
+
+
+def test_a_drawn_combination_is_auxiliary_or_stays_rejected_for_the_reason_of_screening(
+    drawing: Publication, tmp_path: Path
+):
+    ends = ends_of(drawing)
+    assert sorted(ends[name] for name in drawing.draw.ids) == ["auxiliary", "rejected", "rejected"]
+    counts = funnel(drawing)
+    assert counts["draw"] == {"kept": 3, "total": 3}
+    assert counts["edit"]["total"] == counts["screen"]["kept"] + counts["draw"]["kept"]
+    assert counts["release"] == {
+        **{"benchmark": 2, "auxiliary": 1, "rejected": 3, "failed_permanent": 0, "unsettled": 0},
+        "total": 6,
+    }
+    assert {reasons_of(drawing)[name] for name in drawing.draw.ids} == {"ego_standing"}
+    assert drawing.complete  # an edit that fails for good is an answer
+    release = publish(drawing, tmp_path)
+    assert verify(release.path, deep=True).ok
+    pairs = open_release(release.path).frame("hazards", "pairs").filter(subset="auxiliary").to_dicts()
+    assert [(row["pair_id"] in drawing.draw.ids, row["reason_code"]) for row in pairs] == [(True, "ego_standing")]
+
+
+def test_a_drawn_combination_whose_edit_has_no_result_leaves_the_release_incomplete(
+    drawing: Publication, tmp_path: Path
+):
+    index = next(n for n, entry in enumerate(drawing.edited.settled) if entry.record is None)
+    name = drawing.edited.settled[index].id
+    broken = unsettle(drawing, "edited", index)
+    assert name in drawing.draw.ids
+    assert (ends_of(drawing)[name], ends_of(broken)[name]) == ("rejected", "unsettled")
+    with pytest.raises(IncompleteError):
+        publish(broken, tmp_path)
+
+
+def test_only_drawn_combinations_may_be_edited_although_screening_left_them_out(drawing: Publication):
+    with pytest.raises(ReconciliationError, match="edit: "):
+        funnel(dataclasses.replace(drawing, draw=NOTHING_DRAWN))
+    index = next(n for n, entry in enumerate(drawing.edited.settled) if entry.id in drawing.draw.ids)
+    with pytest.raises(ReconciliationError, match="edit: "):
+        funnel(drop(drawing, "edited", index))
+
+
+def test_the_manifest_counts_pairs_by_family_and_task(drawing: Publication, tmp_path: Path):
+    counts = open_release(publish(drawing, tmp_path).path).manifest.components["hazards"].strata
+    assert sum(part["benchmark"] for name, part in counts.items() if "/" in name) == 2
+    assert sum(part["auxiliary"] for name, part in counts.items() if "/" not in name) == 1
+    assert all(part["total"] == part["benchmark"] + part["auxiliary"] for part in counts.values())
 
 
 def test_rejections_hold_every_item_that_a_stage_did_not_keep(release: Release):

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from data_registry.components.hazards import HAZARDS
 from data_registry.release import Release, open_release
 from data_registry.sources.source import Licence
+from tasks.distribution import PAPERS_SHARES
 from tasks.publish import publish
 from tasks.release_documents import code, escape
-from tests.tasks.publications import Logs, build
+from tests.tasks.publications import DRAWN_ENDS, Logs, build
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +111,17 @@ def test_the_card_counts_what_the_tables_hold(release: Release):
     for table in HAZARDS.tables:
         assert f"### {table.name}\n\n{release.frame('hazards', table.name).height} rows" in card
     assert "Not complete" not in card
+
+
+def test_the_card_says_how_pairs_spread_beside_the_paper_and_what_was_drawn(tmp_path: Path):
+    made = build(tmp_path, ends=DRAWN_ENDS)
+    card = open_release(publish(made, tmp_path / "releases").path).read("README.md").decode()
+    one = made.screened.settled[0].item.task
+    assert f"| {one.family} | 1 | 50.0 % | {100 * PAPERS_SHARES[one.family]:.1f} % |" in card
+    assert "4 combinations were to be drawn from 4 that have a placement in view; 3 were." in card
+    assert "Short by 1: " in card
+    for task in {entry.item.task.id for entry in made.screened.settled}:
+        assert card.count(f"\n| {task} | ") == 1
 
 
 def test_tables_of_the_card_have_as_many_cells_as_their_heads(release: Release):

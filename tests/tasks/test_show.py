@@ -1,13 +1,15 @@
 """Explaining a combination from its release alone."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from data_registry.release import Release, open_release
+from tasks.publication import ends_of
 from tasks.publish import publish
 from tasks.show import UnknownCombinationError, show
-from tests.tasks.publications import build
+from tests.tasks.publications import DRAWN_ENDS, build
 
 BENCHMARK = "streetset/town/aaaa/collapsed_road_surface"
 
@@ -49,6 +51,23 @@ def test_whatever_a_combination_came_to_is_explained(release: Release, item_id: 
     assert about.outcome == outcome
     assert json.loads(json.dumps(about.as_json()))["outcome"] == outcome
     assert about.rejections or outcome == "benchmark"
+
+
+def test_a_drawn_combination_says_why_screening_left_it_out(tmp_path: Path):
+    made = build(tmp_path, ends=DRAWN_ENDS)
+    drawing = open_release(publish(made, tmp_path / "releases").path)
+    outcomes = {name: show(drawing, name) for name in sorted(made.draw.ids)}
+    assert sorted(about.outcome for about in outcomes.values()) == [
+        "auxiliary",
+        "screen: ego_standing",
+        "screen: ego_standing",
+    ]
+    for about in outcomes.values():
+        assert about.drawn
+        assert "Screening left it out (ego_standing); it was drawn for auxiliary" in about.as_markdown()
+    left = next(name for name, end in ends_of(made).items() if end == "rejected" and name not in made.draw.ids)
+    assert not show(drawing, left).drawn
+    assert not show(drawing, made.decided.kept[0].id).drawn
 
 
 def test_the_lost_candidate_shows_under_its_pair(release: Release):
