@@ -77,3 +77,9 @@ def joined(meshes: Sequence[Mesh]) -> Mesh:
         np.concatenate([mesh.colours for mesh in meshes]),
         np.concatenate([mesh.materials for mesh in meshes]),
     )
+
+
+def triple(values: npt.ArrayLike) -> tuple[float, float, float]:
+    """Return three numbers, shape (3,), as plain ones: compiled loops take them faster than a small array."""
+    x, y, z = np.asarray(values, dtype=np.float64).tolist()
+    return x, y, z

@@ -1,0 +1,383 @@
+"""From samples to pixels: every piece that a pixel's samples hit is shaded once, at their middle, in compiled loops.
+
+The light of a place is sun and sky on its own colour with grain (Lambert), the sky and the highlights of sun and lamps
+that it mirrors (Schlick, Blinn-Phong), darker and shinier where it is wet, seen through the air. Nothing mirrors other
+things: a wet road mirrors the sky and the lamps.
+
+A row of pixels is gathered into a table of fragments, which passes fill column by column. A pass takes its arrays out of
+their tuples once: inside a loop that would count references for every fragment, which costs more than the shading.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from data_registry.geometry import Array
+from data_registry.scene3d.compiled import compiled
+from data_registry.scene3d.grain import noise
+from data_registry.scene3d.light import SKY_SHARE_LEVEL, SKY_SHARE_SLOPE
+from data_registry.scene3d.materials import FILM, GLOSS, GLOW, GRAIN, GRAIN_M, MIRROR, SHARPNESS, SOAKS
+from data_registry.scene3d.shadows import Cover, sky_share, sun_share
+from data_registry.scene3d.spans import Grid, Ints, Pieces, Single
+
+Triple = tuple[float, float, float]
+Indices = npt.NDArray[np.int32]
+
+CLOUDS: Final = 9.3
+"""A second, coarser layer of grain: this many times larger, so that the tile's period does not show."""
+FILM_GLOSS: Final = 0.02
+"""Share of light that water mirrors square on (refraction index 1.33)."""
+FILM_SHARPNESS: Final = 110.0
+PUDDLE_M: Final = 0.11
+"""Puddles: size of the finest grain of the noise that decides where water stands, metres."""
+
+
+_COLUMNS: Final = 26
+(
+    WEIGHT, X, Y, Z, EYE_X, EYE_Y, EYE_Z, NORMAL_X, NORMAL_Y, NORMAL_Z, RED, GREEN, BLUE,
+    DISTANCE, FACING, GLOSS_HERE, MIRROR_HERE, SHARPNESS_HERE, SUNLIT, SKY,
+    LAMP_RED, LAMP_GREEN, LAMP_BLUE, SHINE_RED, SHINE_GREEN, SHINE_BLUE,
+) = range(_COLUMNS)  # fmt: skip
+"""Columns of a table of fragments, float64: share of the pixel, place, unit vector to the viewer, unit normal, colour
+(at last the light that reaches the viewer), distance, cosine to the viewer, how it mirrors, cosine to the sun times the
+sun's share, share of the sky, the lamps' light, what is mirrored of them."""
+
+
+class Skin(NamedTuple):
+    """What faces look like: unit normals towards the viewer (M, 3), colours (M, 3), rows of the material table (M, 8)."""
+
+    normals: Array
+    colours: Array
+    looks: Array
+    owners: Indices
+
+
+class View(NamedTuple):
+    """Where rays start, the rows of the matrix from (column, row, 1) to a ray of unit depth, a pixel's width at 1 m."""
+
+    position: Triple
+    rays: tuple[Triple, Triple, Triple]
+    pixel: float
+
+
+class Weather(NamedTuple):
+    """A `Light` in plain numbers; lamps (L, 12): position, colour, direction, cosines of full and no light, reach²."""
+
+    direction: Triple
+    sun: Triple
+    ambient: Triple
+    air: Triple
+    fog: float
+    wetness: float
+    lamps: Array
+    grain: Single
+
+
+class Look(NamedTuple):
+    """How a place mirrors: shares of light square on and at a flat angle, exponent, cosine towards the viewer."""
+
+    gloss: float
+    mirror: float
+    sharpness: float
+    facing: float
+
+
+class Scene(NamedTuple):
+    """All that shading reads."""
+
+    pieces: Pieces
+    skin: Skin
+    viewer: View
+    weather: Weather
+    cover: Cover
+
+
+class Picture(NamedTuple):
+    """The result's planes, as `Rendering` names them."""
+
+    rgb: Array
+    coverage: Array
+    depth: Array
+    owner: Indices
+
+
+class Row(NamedTuple):
+    """The fragments of a row of pixels: table (N, 26), their pieces, faces and pixel columns (N,)."""
+
+    table: Array
+    pieces: Ints
+    faces: Ints
+    columns: Ints
+
+
+@compiled
+def _smooth(share: float) -> float:
+    """Return an S curve from 0 to 1."""
+    share = min(max(share, 0.0), 1.0)
+    return share * share * (3.0 - 2.0 * share)
+
+
+@compiled
+def _dot(one: Triple, other: Triple) -> float:
+    return one[0] * other[0] + one[1] * other[1] + one[2] * other[2]
+
+
+@compiled
+def _grain(levels: Single, point: Triple, normal: Triple, unit: float, footprint: float) -> float:
+    """Return noise at a point of a face, on the plane of axes that the face lies in best."""
+    x, y, z = point
+    if abs(normal[2]) >= max(abs(normal[0]), abs(normal[1])):
+        u, v = x, y
+    elif abs(normal[0]) >= abs(normal[1]):
+        u, v = y, z
+    else:
+        u, v = x, z
+    coarse = unit / CLOUDS
+    fine = noise(levels, u * unit, v * unit, footprint * unit)
+    return 0.7 * fine + 0.6 * noise(levels, v * coarse + 71.3, u * coarse + 37.7, footprint * coarse)
+
+
+@compiled
+def _sky(far: Triple, high: Triple, climb: float) -> Triple:
+    """Return the light that comes from above (1) to the horizon (0) and the ground below it (-1)."""
+    up = _smooth(climb * 2.5)
+    dim = 1.0 + 0.65 * min(max(climb * 4.0, -1.0), 0.0)
+    return (
+        dim * (far[0] + (high[0] - far[0]) * up),
+        dim * (far[1] + (high[1] - far[1]) * up),
+        dim * (far[2] + (high[2] - far[2]) * up),
+    )
+
+
+@compiled
+def _mirrored(look: Look, cosine: float) -> float:
+    """Return the share of light that is mirrored at an angle (Schlick 1994)."""
+    flat = 1.0 - min(max(cosine, 0.0), 1.0)
+    square = flat * flat
+    return look.gloss + (look.mirror - look.gloss) * square * square * flat
+
+
+@compiled
+def _highlight(normal: Triple, eye: Triple, to: Triple, look: Look) -> float:
+    """Return the share of a source's light that a face mirrors towards the eye, its rough mirror spread to a lobe."""
+    x, y, z = eye[0] + to[0], eye[1] + to[1], eye[2] + to[2]
+    length = np.sqrt(x * x + y * y + z * z) + 1e-12
+    half = (normal[0] * x + normal[1] * y + normal[2] * z) / length
+    if half <= 0.0 or look.sharpness * (1.0 - half) > 7.0:
+        return 0.0
+    seen = (eye[0] * x + eye[1] * y + eye[2] * z) / length
+    lobe = np.exp(look.sharpness * np.log(half)) * (look.sharpness + 2.0)
+    return _mirrored(look, seen) * lobe / (8.0 * max(look.facing, _dot(normal, to), 0.05))
+
+
+@compiled
+def _gather(row: int, winner: Indices, grid: Grid, fragments: Row) -> int:
+    """List the pieces of each pixel of a row, each once, with the share and the middle of their samples (in X, Y)."""
+    table, pieces, columns = fragments.table, fragments.pieces, fragments.columns
+    samples, count = grid.samples, 0
+    for column in range(grid.columns // samples):
+        first = count
+        for down in range(samples):
+            for right in range(samples):
+                piece = winner[row * samples + down, column * samples + right]
+                if piece < 0:
+                    continue
+                at = first
+                while at < count and pieces[at] != piece:
+                    at += 1
+                if at == count:
+                    count += 1
+                    pieces[at], columns[at] = piece, column
+                    table[at, WEIGHT], table[at, X], table[at, Y] = 0.0, 0.0, 0.0
+                table[at, WEIGHT] += 1.0
+                table[at, X] += right
+                table[at, Y] += down
+        for at in range(first, count):
+            hits = table[at, WEIGHT]
+            table[at, X] = grid.left // samples + column + (table[at, X] / hits + 0.5) / samples - 0.5
+            table[at, Y] = grid.top // samples + row + (table[at, Y] / hits + 0.5) / samples - 0.5
+            table[at, WEIGHT] = hits / samples**2
+    return count
+
+
+@compiled
+def _locate(count: int, fragments: Row, pieces: Pieces, skin: Skin, view: View) -> None:
+    """Turn picture positions into places in space, and note their normals and the way to the viewer."""
+    table, planes, faces, normals = fragments.table, pieces.planes, pieces.faces, skin.normals
+    start, rays = view.position, view.rays
+    for at in range(count):
+        piece = fragments.pieces[at]
+        face = faces[piece]
+        fragments.faces[at] = face
+        u, v = table[at, X], table[at, Y]
+        depth = 1.0 / (planes[piece, 0] * u + planes[piece, 1] * v + planes[piece, 2])
+        x = depth * (rays[0][0] * u + rays[0][1] * v + rays[0][2])
+        y = depth * (rays[1][0] * u + rays[1][1] * v + rays[1][2])
+        z = depth * (rays[2][0] * u + rays[2][1] * v + rays[2][2])
+        distance = np.sqrt(x * x + y * y + z * z)
+        table[at, X], table[at, Y], table[at, Z] = start[0] + x, start[1] + y, start[2] + z
+        table[at, EYE_X], table[at, EYE_Y], table[at, EYE_Z] = -x / distance, -y / distance, -z / distance
+        for axis in range(3):
+            table[at, NORMAL_X + axis] = normals[face, axis]
+        eye = (table[at, EYE_X], table[at, EYE_Y], table[at, EYE_Z])
+        table[at, FACING] = max(_dot(_triple(table, at, NORMAL_X), eye), 0.02)
+        table[at, DISTANCE] = distance
+
+
+@compiled
+def _triple(table: Array, at: int, first: int) -> Triple:
+    return table[at, first], table[at, first + 1], table[at, first + 2]
+
+
+@compiled
+def _dress(count: int, fragments: Row, skin: Skin, weather: Weather, pixel: float) -> None:
+    """Note the colours with grain and wetness, and how the places mirror."""
+    table, faces = fragments.table, fragments.faces
+    colours, looks, levels, wetness = skin.colours, skin.looks, weather.grain, weather.wetness
+    for at in range(count):
+        face = faces[at]
+        point, normal = _triple(table, at, X), _triple(table, at, NORMAL_X)
+        footprint = table[at, DISTANCE] * pixel / np.sqrt(table[at, FACING])  # between width and length on the face
+        wet = wetness * _smooth((normal[2] - 0.6) * 3.0)
+        film = wet * looks[face, FILM]
+        if film > 0.0:
+            film = _film(levels, film, point, footprint)
+        tone = 1.0 - wet * looks[face, SOAKS]
+        if looks[face, GRAIN] > 0.0:
+            grain = _grain(levels, point, normal, 1.0 / looks[face, GRAIN_M], footprint)
+            tone *= max(1.0 + looks[face, GRAIN] * grain, 0.05)
+        for channel in range(3):
+            table[at, RED + channel] = colours[face, channel] * tone
+        table[at, GLOSS_HERE] = max(looks[face, GLOSS], film * FILM_GLOSS)
+        table[at, MIRROR_HERE] = max(looks[face, MIRROR], film)
+        table[at, SHARPNESS_HERE] = looks[face, SHARPNESS] + (FILM_SHARPNESS - looks[face, SHARPNESS]) * film
+
+
+@compiled
+def _film(levels: Single, film: float, point: Triple, footprint: float) -> float:
+    """Return how much of a water's mirror lies on wet ground: more in puddles."""
+    unit = 1.0 / PUDDLE_M
+    pool = noise(levels, point[0] * unit, point[1] * unit, footprint * unit)
+    return film * (0.35 + 0.65 * _smooth(0.5 + 1.6 * pool))
+
+
+@compiled
+def _light(count: int, table: Array, cover: Cover, toward: Triple) -> None:
+    """Note how much of sun and sky each place gets."""
+    maps, axes, origins = cover.sun, cover.axes, cover.origins
+    ground, feet, corner = cover.ground, cover.feet, cover.feet_origin
+    for at in range(count):
+        point, normal = _triple(table, at, X), _triple(table, at, NORMAL_X)
+        sunlit = max(_dot(normal, toward), 0.0)
+        if sunlit > 0.0:
+            sunlit *= sun_share(maps, axes, origins, point, normal)
+        table[at, SUNLIT] = sunlit
+        table[at, SKY] = sky_share(feet, ground, corner, point)
+
+
+@compiled
+def _add_lamps(count: int, table: Array, lamps: Array) -> None:
+    """Note the lamps' light on each place, and what it mirrors of them."""
+    for at in range(count):
+        point, normal, eye = _triple(table, at, X), _triple(table, at, NORMAL_X), _triple(table, at, EYE_X)
+        look = Look(table[at, GLOSS_HERE], table[at, MIRROR_HERE], table[at, SHARPNESS_HERE], table[at, FACING])
+        for column in range(LAMP_RED, SHINE_BLUE + 1):
+            table[at, column] = 0.0
+        for index in range(lamps.shape[0]):
+            x, y, z = lamps[index, 0] - point[0], lamps[index, 1] - point[1], lamps[index, 2] - point[2]
+            source = normal[0] * x + normal[1] * y + normal[2] * z
+            square = max(x * x + y * y + z * z, 1e-4)
+            if source <= 0.0 or square >= lamps[index, 11]:
+                continue
+            inverse = 1.0 / np.sqrt(square)
+            along = -(lamps[index, 6] * x + lamps[index, 7] * y + lamps[index, 8] * z) * inverse
+            none = lamps[index, 10]
+            if along <= none:
+                continue
+            end = min(4.0 * (1.0 - square / lamps[index, 11]), 1.0)
+            light = _smooth((along - none) / (lamps[index, 9] - none)) * end * source * inverse * inverse * inverse
+            for channel in range(3):
+                table[at, LAMP_RED + channel] += light * lamps[index, 3 + channel]
+            if look.mirror > 0.0:
+                light *= _highlight(normal, eye, (x * inverse, y * inverse, z * inverse), look)
+                for channel in range(3):
+                    table[at, SHINE_RED + channel] += light * lamps[index, 3 + channel]
+
+
+@compiled
+def _send(count: int, fragments: Row, looks: Array, weather: Weather) -> None:
+    """Turn the colours into the light that reaches the viewer through the air."""
+    table, faces = fragments.table, fragments.faces
+    sun, ambient, air, toward, fog = weather.sun, weather.ambient, weather.air, weather.direction, weather.fog
+    for at in range(count):
+        if looks[faces[at], GLOW] <= 0.0:
+            normal, eye = _triple(table, at, NORMAL_X), _triple(table, at, EYE_X)
+            look = Look(table[at, GLOSS_HERE], table[at, MIRROR_HERE], table[at, SHARPNESS_HERE], table[at, FACING])
+            sunlit, sky = table[at, SUNLIT], table[at, SKY]
+            level = (SKY_SHARE_LEVEL + SKY_SHARE_SLOPE * normal[2]) * sky
+            shine, glint, above = 0.0, 0.0, air
+            if look.mirror > 0.0:
+                shine = _mirrored(look, look.facing)
+                glint = sunlit * _highlight(normal, eye, toward, look) if sunlit > 0.0 else 0.0
+                above = _sky(air, ambient, 2.0 * look.facing * normal[2] - eye[2])
+            for channel in range(3):
+                inward = sun[channel] * sunlit + ambient[channel] * level + table[at, LAMP_RED + channel]
+                back = shine * sky * above[channel] + glint * sun[channel] + table[at, SHINE_RED + channel]
+                table[at, RED + channel] = table[at, RED + channel] * inward * (1.0 - shine) + back
+        clear = np.exp(-table[at, DISTANCE] * fog) if fog > 0.0 else 1.0
+        for channel in range(3):
+            table[at, RED + channel] = air[channel] + (table[at, RED + channel] - air[channel]) * clear
+
+
+@compiled
+def _write(row: int, count: int, fragments: Row, picture: Picture) -> None:
+    """Add a row's fragments to their pixels."""
+    table, columns, rgb, coverage = fragments.table, fragments.columns, picture.rgb, picture.coverage
+    for at in range(count):
+        column, weight = columns[at], table[at, WEIGHT]
+        for channel in range(3):
+            rgb[row, column, channel] += table[at, RED + channel] * weight
+        coverage[row, column] += weight
+
+
+@compiled
+def _write_nearest(grid: Grid, buffers: tuple[Single, Indices], owners: Indices, picture: Picture) -> None:
+    """Write each pixel's greatest inverse depth among its samples and whose it is, the first mesh of equal ones."""
+    highest, winner = buffers
+    depth, owner, samples = picture.depth, picture.owner, grid.samples
+    for row in range(grid.rows // samples):
+        for column in range(grid.columns // samples):
+            best, found = np.float32(0.0), -1
+            for down in range(row * samples, (row + 1) * samples):
+                for right in range(column * samples, (column + 1) * samples):
+                    value, piece = highest[down, right], winner[down, right]
+                    if piece >= 0 and (value > best or (value == best and piece < found)):
+                        best, found = value, piece
+            if found >= 0:
+                depth[row, column], owner[row, column] = 1.0 / best, owners[found]
+
+
+@compiled
+def resolve(buffers: tuple[Single, Indices], grid: Grid, scene: Scene) -> Picture:
+    """Average the samples of every pixel; a piece is shaded once for all samples of a pixel that it covers."""
+    height, width = grid.rows // grid.samples, grid.columns // grid.samples
+    rgb, coverage = np.zeros((height, width, 3)), np.zeros((height, width))
+    depth, owner = np.full((height, width), np.inf), np.full((height, width), -1, dtype=np.int32)
+    picture = Picture(rgb, coverage, depth, owner)
+    size = grid.columns * grid.samples
+    numbers = np.empty((3, size), dtype=np.int64)
+    fragments = Row(np.empty((size, _COLUMNS)), numbers[0], numbers[1], numbers[2])
+    pieces, skin, weather = scene.pieces, scene.skin, scene.weather
+    for row in range(height):
+        count = _gather(row, buffers[1], grid, fragments)
+        _locate(count, fragments, pieces, skin, scene.viewer)
+        _dress(count, fragments, skin, weather, scene.viewer.pixel)
+        _light(count, fragments.table, scene.cover, weather.direction)
+        _add_lamps(count, fragments.table, weather.lamps)
+        _send(count, fragments, skin.looks, weather)
+        _write(row, count, fragments, picture)
+    _write_nearest(grid, buffers, skin.owners[pieces.faces], picture)
+    return picture

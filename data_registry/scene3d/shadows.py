@@ -1,0 +1,295 @@
+"""What things take from each other: the sun by shadow maps, the sky near the ground by a map of feet.
+
+The sun's map is an orthographic z-buffer along its direction, fine near the camera and coarse farther off. A look-up
+compares each texel with the receiving face's own plane there, so a face never shades itself and shadows need no offset
+along the ray: what stands out less than `RELIEF_M` from a face (road markings) does not shade it, all else does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.ndimage import uniform_filter
+
+from data_registry.geometry import Array, PinholeCamera
+from data_registry.scene3d.compiled import compiled
+from data_registry.scene3d.light import Light
+from data_registry.scene3d.materials import Material
+from data_registry.scene3d.mesh import Mesh, joined, triple
+from data_registry.scene3d.spans import Grid, Pieces, Single, draw, plane_through
+
+Pair = tuple[float, float]
+Triple = tuple[float, float, float]
+Axes = tuple[Triple, Triple, Triple]
+
+TEXELS: Final = 2048
+FINE_M: Final = 0.03
+COARSE_M: Final = 0.12
+"""Texels of the two maps of the sun."""
+FINE_AHEAD_M: Final = 22.0
+COARSE_AHEAD_M: Final = 100.0
+"""How far ahead of the camera their middles lie."""
+RELIEF_M: Final = 0.015
+
+FEET_TEXELS: Final = 800
+FEET_TEXEL_M: Final = 0.1
+FEET_AHEAD_M: Final = 35.0
+FEET_HEIGHT_M: Final = 0.9
+"""What hangs lower than this above the ground takes sky from it."""
+STEP_M: Final = 0.05
+"""What lies lower than this above the ground is part of it."""
+WALL_M: Final = 0.3
+"""Faces that are steep and rise more than this stand on the ground like walls."""
+GROUNDS: Final = (Material.ASPHALT, Material.PAVING, Material.GRASS, Material.MARKING, Material.WATER, Material.ICE)
+FEET_BLUR_M: Final = 0.5
+FEET_SHARE: Final = 0.85
+"""Share of the sky that is lost below a large body."""
+
+
+class Cover(NamedTuple):
+    """The maps in plain arrays and numbers; nothing is taken where the arrays are empty.
+
+    Attributes:
+        sun: (2, N, N), distance along the sun's direction of what is first lit, -inf where nothing is.
+        axes: unit vectors right, up and towards the sun.
+        origins: (right, up) of the first texel of each sun map, metres.
+        ground: (K, K), height of the ground, +inf where nothing is; first axis y, second x.
+        feet: (K, K), share of the sky lost just above the ground.
+        feet_origin: (x, y) of the first texel of both.
+    """
+
+    sun: Single
+    axes: Axes
+    origins: tuple[Pair, Pair]
+    ground: Single
+    feet: Single
+    feet_origin: Pair
+
+
+_NO_MAP: Final = np.zeros((0, 0), dtype=np.float32)
+_UNIT: Final = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+NO_COVER: Final = Cover(
+    np.zeros((0, 0, 0), dtype=np.float32), _UNIT, ((0.0, 0.0), (0.0, 0.0)), _NO_MAP, _NO_MAP, (0.0, 0.0)
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shadows:
+    """What some things take from each other around one camera; made by `cast_shadows`, read by `render`."""
+
+    cover: Cover
+
+    def sun_share(self, points: Array, normals: Array) -> Array:
+        """Return the share (N,) of the sun that reaches points (N, 3) of faces with unit normals (N, 3).
+
+        Of faces that look away from the sun the answer means nothing: they get none anyway.
+        """
+        return _sun_shares(self.cover, np.ascontiguousarray(points), np.ascontiguousarray(normals))
+
+    def sky_share(self, points: Array) -> Array:
+        """Return the share (N,) of the sky that things near the ground leave to points (N, 3)."""
+        return _sky_shares(self.cover, np.ascontiguousarray(points))
+
+
+def cast_shadows(casters: Sequence[Mesh], camera: PinholeCamera, light: Light) -> Shadows:
+    """Map what meshes take from each other and from themselves, sharp near the camera.
+
+    The maps depend on the camera, never on a window. The sun's maps reach about 50 m ahead in detail and 220 m at all;
+    beyond, nothing is in shadow. Lamps cast no shadows.
+
+    Args:
+        casters: ego frame at time 0; ground that lies under others belongs to them, a sky dome does not.
+        camera: the reading to render for.
+        light: its sun's direction counts; from below the horizon it casts nothing.
+    """
+    whole = joined(casters)
+    triangles = whole.triangles()
+    axes = _axes(light.direction)
+    ahead = camera.ego_to_camera.rotation[2] * np.array([1.0, 1.0, 0.0])
+    ahead /= max(float(np.linalg.norm(ahead)), 1e-6)
+    fine = _corner(axes[:2] @ (camera.position + FINE_AHEAD_M * ahead), FINE_M, TEXELS)
+    coarse = _corner(axes[:2] @ (camera.position + COARSE_AHEAD_M * ahead), COARSE_M, TEXELS)
+    feet_origin = _corner(camera.position[:2] + FEET_AHEAD_M * ahead[:2], FEET_TEXEL_M, FEET_TEXELS)
+    if light.direction[2] > 0:
+        sun = np.stack([_heights(triangles, axes, *level) for level in ((fine, FINE_M, TEXELS), (coarse, COARSE_M, TEXELS))])
+    else:
+        sun = NO_COVER.sun
+    lying = np.isin(whole.materials, GROUNDS)
+    ground = _ground(triangles, lying, feet_origin)
+    feet = _feet(triangles[~lying], ground, feet_origin)
+    origins = _pair(fine), _pair(coarse)
+    rows = triple(axes[0]), triple(axes[1]), triple(axes[2])
+    return Shadows(Cover(sun, rows, origins, ground, feet, _pair(feet_origin)))
+
+
+def _pair(values: Array) -> Pair:
+    return float(values[0]), float(values[1])
+
+
+def _axes(direction: Array) -> Array:
+    """Return rows right, up and towards the sun: an orthonormal frame."""
+    right = np.cross((0.0, 0.0, 1.0) if abs(direction[2]) < 0.99 else (0.0, 1.0, 0.0), direction)
+    right /= np.linalg.norm(right)
+    return np.stack([right, np.cross(direction, right), direction])
+
+
+def _corner(middle: Array, texel: float, count: int) -> Array:
+    """Return the first texel of a map around a middle (2,), on a lattice that does not move with the camera."""
+    return (np.floor(middle / texel) - count // 2) * texel
+
+
+def _heights(triangles: Array, axes: Array, origin: Array, texel: float, count: int) -> Single:
+    """Return the greatest height along the last axis, (count, count), of what lies over each texel."""
+    highest = np.full((count, count), -np.inf, dtype=np.float32)
+    pieces = _flattened(triangles, axes, origin, texel)
+    draw(pieces, Grid(0, 0, count, count, 1), highest, np.zeros((0, 0), dtype=np.int32))
+    return highest
+
+
+@compiled
+def _flattened(triangles: Array, axes: Array, origin: Array, texel: float) -> Pieces:
+    """Look at triangles (M, 3, 3) along the last axis: corners in texels, heights as planes."""
+    corners, planes = np.empty((len(triangles), 3, 2)), np.empty((len(triangles), 3))
+    heights = np.empty(3)
+    count = 0
+    for face in range(len(triangles)):
+        for corner in range(3):
+            x, y, z = triangles[face, corner]
+            corners[count, corner, 0] = (axes[0, 0] * x + axes[0, 1] * y + axes[0, 2] * z - origin[0]) / texel
+            corners[count, corner, 1] = (axes[1, 0] * x + axes[1, 1] * y + axes[1, 2] * z - origin[1]) / texel
+            heights[corner] = axes[2, 0] * x + axes[2, 1] * y + axes[2, 2] * z
+        if plane_through(corners[count], heights, planes[count]):
+            count += 1
+    return Pieces(corners[:count], planes[:count], np.arange(count))
+
+
+def _ground(triangles: Array, lying: npt.NDArray[np.bool_], origin: Array) -> Single:
+    """Return the height (K, K) of what is made of a ground's material, elsewhere of the lowest thing."""
+    known = _heights(triangles[lying], np.eye(3), origin, FEET_TEXEL_M, FEET_TEXELS)
+    lowest = -_heights(triangles, np.diag([1.0, 1.0, -1.0]), origin, FEET_TEXEL_M, FEET_TEXELS)
+    return np.where(np.isfinite(known), known, lowest)
+
+
+def _feet(triangles: Array, ground: Single, origin: Array) -> Single:
+    """Return the share (K, K) of the sky that low bodies take from the ground around them."""
+    low, high = triangles[:, :, 2].min(axis=1), triangles[:, :, 2].max(axis=1)
+    index = np.floor((triangles[:, :, :2].mean(axis=1) - origin) / FEET_TEXEL_M + 0.5).astype(np.int64)
+    inside = ((index >= 0) & (index < FEET_TEXELS)).all(axis=1)
+    column, row = np.where(inside[:, None], index, 0).T
+    gap = low - ground[row, column]
+    near = inside & (gap < FEET_HEIGHT_M)
+    bodies = _heights(triangles[near & (gap > STEP_M)], np.eye(3), origin, FEET_TEXEL_M, FEET_TEXELS) - ground
+    taken = ((bodies > STEP_M) & (bodies < FEET_HEIGHT_M)).astype(np.float32)
+    _mark_walls(triangles[near & (high - low > WALL_M)], (origin[0], origin[1], FEET_TEXEL_M), taken)
+    size = round(FEET_BLUR_M / FEET_TEXEL_M)
+    for _ in range(2):
+        taken = uniform_filter(taken, size, mode="constant")
+    return (taken * np.float32(FEET_SHARE)).astype(np.float32)
+
+
+@compiled
+def _mark_walls(triangles: Array, lattice: Triple, taken: Single) -> None:
+    """Mark the texels that steep faces (M, 3, 3) stand on: from above they are lines, which a map of heights misses."""
+    left, bottom, texel = lattice
+    for face in range(len(triangles)):
+        for corner in range(3):
+            start, end = triangles[face, corner], triangles[face, (corner + 1) % 3]
+            across, along = end[0] - start[0], end[1] - start[1]
+            rise = abs(end[2] - start[2])
+            reach = np.sqrt(across * across + along * along)
+            if rise > 0.5 * reach:
+                continue  # not an edge that lies on the ground
+            steps = int(np.ceil(reach / texel)) + 1
+            for step in range(steps + 1):
+                share = step / steps
+                column = int(np.floor((start[0] + share * across - left) / texel + 0.5))
+                row = int(np.floor((start[1] + share * along - bottom) / texel + 0.5))
+                if 0 <= column < taken.shape[1] and 0 <= row < taken.shape[0]:
+                    taken[row, column] = 1.0
+
+
+@compiled
+def _sun_shares(cover: Cover, points: Array, normals: Array) -> Array:
+    maps, axes, origins = cover.sun, cover.axes, cover.origins
+    result = np.empty(len(points))
+    for index in range(len(points)):
+        point = (points[index, 0], points[index, 1], points[index, 2])
+        normal = (normals[index, 0], normals[index, 1], normals[index, 2])
+        result[index] = sun_share(maps, axes, origins, point, normal)
+    return result
+
+
+@compiled
+def _sky_shares(cover: Cover, points: Array) -> Array:
+    feet, ground, corner = cover.feet, cover.ground, cover.feet_origin
+    result = np.empty(len(points))
+    for index in range(len(points)):
+        result[index] = sky_share(feet, ground, corner, (points[index, 0], points[index, 1], points[index, 2]))
+    return result
+
+
+@compiled
+def sun_share(maps: Single, axes: Axes, origins: tuple[Pair, Pair], point: Triple, normal: Triple) -> float:
+    """Return the share of the sun that reaches a point of a face with this unit normal, which looks to the sun.
+
+    The first three arguments are a cover's: one tuple would be taken apart anew, and slowly, for every point.
+    """
+    if not maps.size:
+        return 1.0
+    right = axes[0][0] * point[0] + axes[0][1] * point[1] + axes[0][2] * point[2]
+    up = axes[1][0] * point[0] + axes[1][1] * point[1] + axes[1][2] * point[2]
+    level, texel = 0, FINE_M
+    u, v = (right - origins[0][0]) / texel, (up - origins[0][1]) / texel
+    if not (1.0 <= u < TEXELS - 2 and 1.0 <= v < TEXELS - 2):
+        level, texel = 1, COARSE_M
+        u, v = (right - origins[1][0]) / texel, (up - origins[1][1]) / texel
+        if not (1.0 <= u < TEXELS - 2 and 1.0 <= v < TEXELS - 2):
+            return 1.0
+    toward = axes[2]
+    rise = max(normal[0] * toward[0] + normal[1] * toward[1] + normal[2] * toward[2], 1e-3)
+    along_u = -(normal[0] * axes[0][0] + normal[1] * axes[0][1] + normal[2] * axes[0][2]) / rise * texel
+    along_v = -(normal[0] * axes[1][0] + normal[1] * axes[1][1] + normal[2] * axes[1][2]) / rise * texel
+    height = toward[0] * point[0] + toward[1] * point[1] + toward[2] * point[2] + RELIEF_M / rise
+    return _lit_share(maps, level, (u, v), (height, along_u, along_v))
+
+
+@compiled
+def _lit_share(maps: Single, level: int, place: Pair, plane: Triple) -> float:
+    """Return the share of 3 x 3 texels, weighted by a smooth bump, where nothing is higher than the face's plane."""
+    u, v = place
+    height, along_u, along_v = plane
+    column, row = int(u + 0.5), int(v + 0.5)
+    across, down = u - column, v - row
+    left, middle, right = (0.5 - across) ** 2 * 0.5, 0.75 - across * across, (0.5 + across) ** 2 * 0.5
+    lit = 0.0
+    for step in range(-1, 2):
+        weight = 0.75 - down * down if step == 0 else (0.5 + step * down) ** 2 * 0.5
+        expected = height + along_v * (step - down) - along_u * across
+        if maps[level, row + step, column - 1] <= expected - along_u:
+            lit += weight * left
+        if maps[level, row + step, column] <= expected:
+            lit += weight * middle
+        if maps[level, row + step, column + 1] <= expected + along_u:
+            lit += weight * right
+    return lit
+
+
+@compiled
+def sky_share(feet: Single, ground: Single, corner: Pair, point: Triple) -> float:
+    """Return the share of the sky that things near the ground leave to a point; first the cover's own fields."""
+    size = len(feet)
+    u, v = (point[0] - corner[0]) / FEET_TEXEL_M, (point[1] - corner[1]) / FEET_TEXEL_M
+    if not (0.0 <= u < size - 1 and 0.0 <= v < size - 1):
+        return 1.0
+    height = point[2] - ground[int(v + 0.5), int(u + 0.5)]
+    if height >= FEET_HEIGHT_M:
+        return 1.0
+    column, row = int(u), int(v)
+    right, down = u - column, v - row
+    upper = feet[row, column] * (1.0 - right) + feet[row, column + 1] * right
+    lower = feet[row + 1, column] * (1.0 - right) + feet[row + 1, column + 1] * right
+    return 1.0 - (upper + (lower - upper) * down) * min(1.0 - height / FEET_HEIGHT_M, 1.0)
