@@ -7,10 +7,12 @@ those of the real files (scene-0103 correlates): steering and yaw rate are posit
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from data_registry.geometry import Transform
 from data_registry.identity import METRE_STEP, RADIAN_STEP, quantise
@@ -54,8 +56,8 @@ class _Drive:
 def make_messages(scene: Scene) -> dict[str, Any]:
     """Return the content of every CAN bus file by message name, `meta` and `route` included."""
     timed: dict[str, list[Message]] = {
-        "ms_imu": [_imu(scene, time) for time in _times(scene, 10_000, 3_100)],
-        "pose": [_pose(scene, time) for time in _times(scene, 20_000, 1_300)],
+        "ms_imu": _imu(scene, _times(scene, 10_000, 3_100)),
+        "pose": _poses(scene, _times(scene, 20_000, 1_300)),
         "steeranglefeedback": [_steering(scene, time) for time in _times(scene, 10_000, 5_200)],
         "vehicle_monitor": [_monitor(scene, time) for time in _times(scene, 500_000, 99_000)],
         "zoe_veh_info": [_wheels(scene, time) for time in _times(scene, 10_000, 7_700)],
@@ -73,31 +75,41 @@ def _times(scene: Scene, step_us: int, phase_us: int) -> range:
     return range(start - LEAD_US + phase_us, start + (SAMPLES - 1) * STEP_US + LEAD_US, step_us)
 
 
-def _turn(pose: Transform) -> list[float]:
-    return [quantise(value, RADIAN_STEP) for value in pose.quaternion()]
+def _turns(scene: Scene, egos: Sequence[Transform]) -> list[list[float]]:
+    """Return the ego's rotations to global as quaternions (w, x, y, z)."""
+    matrices = scene.to_global.rotation @ np.array([ego.rotation for ego in egos])
+    wxyz = Rotation.from_matrix(matrices).as_quat(canonical=True, scalar_first=True)
+    return [[quantise(value, RADIAN_STEP) for value in row] for row in wxyz.tolist()]
 
 
-def _pose(scene: Scene, time: int) -> Message:
-    ego, drive = ego_in_scene(scene, time), _Drive.at(scene, time)
-    pose = scene.to_global @ ego
-    return {
-        "accel": drive.acceleration(ego),
-        "orientation": _turn(pose),
-        "pos": [quantise(value, METRE_STEP) for value in pose.translation.tolist()],
-        "rotation_rate": [0.0, 0.0, quantise(drive.yaw_rate, RADIAN_STEP)],
-        "utime": time,
-        "vel": [drive.speed, 0.0, 0.0],
-    }
+def _poses(scene: Scene, times: Sequence[int]) -> list[Message]:
+    egos = [ego_in_scene(scene, time) for time in times]
+    drives = [_Drive.at(scene, time) for time in times]
+    return [
+        {
+            "accel": drive.acceleration(ego),
+            "orientation": turn,
+            "pos": [quantise(value, METRE_STEP) for value in scene.to_global.apply(ego.translation[None])[0].tolist()],
+            "rotation_rate": [0.0, 0.0, quantise(drive.yaw_rate, RADIAN_STEP)],
+            "utime": time,
+            "vel": [drive.speed, 0.0, 0.0],
+        }
+        for time, ego, drive, turn in zip(times, egos, drives, _turns(scene, egos), strict=True)
+    ]
 
 
-def _imu(scene: Scene, time: int) -> Message:
-    ego, drive = ego_in_scene(scene, time), _Drive.at(scene, time)
-    return {
-        "linear_accel": drive.acceleration(ego),
-        "q": _turn(scene.to_global @ ego),
-        "rotation_rate": [0.0, 0.0, quantise(drive.yaw_rate, RADIAN_STEP)],
-        "utime": time,
-    }
+def _imu(scene: Scene, times: Sequence[int]) -> list[Message]:
+    egos = [ego_in_scene(scene, time) for time in times]
+    drives = [_Drive.at(scene, time) for time in times]
+    return [
+        {
+            "linear_accel": drive.acceleration(ego),
+            "q": turn,
+            "rotation_rate": [0.0, 0.0, quantise(drive.yaw_rate, RADIAN_STEP)],
+            "utime": time,
+        }
+        for time, ego, drive, turn in zip(times, egos, drives, _turns(scene, egos), strict=True)
+    ]
 
 
 def _steering(scene: Scene, time: int) -> Message:

@@ -123,11 +123,13 @@ def pavements(right: float, left: float, width: float = 3.0) -> tuple[Strip, Str
     )
 
 
-def along(
-    kind: str, line: Line, stations: Sequence[float], t: float, size: tuple[float, float, float] | None = None
-) -> list[Prop]:
+def along(kind: str, line: Line, stations: Sequence[float], t: float, rise: float = PAVEMENT_RISE) -> list[Prop]:
     """Return the same thing at stations along a line, t beside it, each looking at the line."""
-    return [
-        Prop(kind, *line.place(s, t), line.pose(s)[2] + (math.pi / 2 if t < 0 else -math.pi / 2), size)
-        for s in stations
-    ]
+    turn = math.pi / 2 if t < 0 else -math.pi / 2
+    return [Prop(kind, *line.place(s, t), line.pose(s)[2] + turn, rise) for s in stations]
+
+
+def signs(kind: str, line: Line, stations: Sequence[float], t: float, rise: float = PAVEMENT_RISE) -> list[Prop]:
+    """Return signs that look at the traffic: on the right of the line at that along it, on the left at the other."""
+    turn = math.pi if t < 0 else 0.0
+    return [Prop(kind, *line.place(s, t), line.pose(s)[2] + turn, rise) for s in stations]

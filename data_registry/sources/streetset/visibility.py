@@ -51,10 +51,10 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Blocks:
-    """Boxes that block sight: to_block (N, 3, 3) and shift (N, 3) lead from the scene's frame to box-centred ones."""
+    """Boxes that block sight: turns (N, 3, 3) from the scene's frame to theirs, centres (N, 3), half sizes (N, 3)."""
 
     to_block: Array
-    shift: Array
+    centres: Array
     half: Array
 
     @classmethod
@@ -63,11 +63,22 @@ class Blocks:
         turn = np.array([frame.rotation.T for frame, _ in boxes]).reshape(-1, 3, 3)
         centres = np.array([frame.translation for frame, _ in boxes]).reshape(-1, 3)
         half = np.array([size for _, size in boxes]).reshape(-1, 3) * (BLOCKING_SHARE / 2)
-        return cls(turn, -np.einsum("nij,nj->ni", turn, centres), half)
+        return cls(turn, centres, half)
+
+    def near(self, viewer: Array, middle: Array, reach: float) -> npt.NDArray[np.int64]:
+        """Return the numbers of the boxes that come within `reach` of the line from the viewer to a point."""
+        way = middle - viewer
+        share = np.clip((self.centres - viewer) @ way / float(way @ way), 0.0, 1.0)
+        gap = np.linalg.norm(self.centres - viewer - share[:, None] * way, axis=1)
+        return np.flatnonzero(gap < np.linalg.norm(self.half, axis=1) + reach)
+
+    def some(self, numbers: npt.NDArray[np.int64]) -> Blocks:
+        """Return only some of the boxes."""
+        return Blocks(self.to_block[numbers], self.centres[numbers], self.half[numbers])
 
     def hide(self, viewer: Array, points: Array) -> npt.NDArray[np.bool_]:
         """Tell for each box and point (B, N) whether the segment from the viewer passes through it (slab test)."""
-        start = self.to_block @ viewer + self.shift
+        start = np.einsum("bij,bj->bi", self.to_block, viewer - self.centres)
         way = np.einsum("bij,nj->bni", self.to_block, points - viewer)
         way = np.where(np.abs(way) < 1e-12, 1e-12, way)
         half = self.half[:, None]
@@ -105,9 +116,10 @@ def _seen(scene: Scene, channel: str, index: int) -> npt.NDArray[np.bool_]:
     bodies = [(m, np.array(a.size)) for m, a in zip(middles, scene.actors, strict=True)]
     blocks = Blocks.of([*bodies, *_houses(scene)])
     for number in np.flatnonzero(inside.any(axis=1)).tolist():
-        hidden = blocks.hide(camera.position, points[number])
-        hidden[number] = False
-        inside[number] &= ~hidden.any(axis=0)
+        viewer, middle = camera.position, points[number].mean(axis=0)
+        reach = float(np.linalg.norm(points[number] - middle, axis=1).max())
+        between = blocks.near(viewer, middle, reach)
+        inside[number] &= ~blocks.some(between[between != number]).hide(viewer, points[number]).any(axis=0)
     return inside
 
 

@@ -28,6 +28,7 @@ StripKind = Literal["bay", "pavement", "verge", "field", "median", "works"]
 Conditions = Literal["day", "overcast", "dusk", "night", "rain", "fog"]
 StopType = Literal["PED_CROSSING", "TURN_STOP", "TRAFFIC_LIGHT", "STOP_SIGN", "YIELD"]
 HouseStyle = Literal["town", "suburb", "offices", "industry"]
+EdgingKind = Literal["iron", "wood", "works", "wall", "hedge", "guard_rail", "posts"]
 SignalState = Literal["red", "green"]
 Mark = Literal["NIL", "DOUBLE_DASHED_WHITE", "SINGLE_SOLID_WHITE", "DOUBLE_SOLID_WHITE", "SINGLE_SOLID_YELLOW"]
 
@@ -203,13 +204,32 @@ class Signal:
 
 @dataclass(frozen=True, slots=True)
 class Prop:
-    """Something that stands still and is not annotated: kind, place, heading, size (length, width, height) if any."""
+    """Something that stands still and is not annotated.
+
+    Attributes:
+        kind: name in scenery's PROPS.
+        x: place, metres.
+        y: place, metres.
+        facing: direction that it looks to, radians.
+        rise: height of what it stands on above the carriageway.
+    """
 
     kind: str
     x: float
     y: float
-    heading: float = 0.0
-    size: tuple[float, float, float] | None = None
+    facing: float = 0.0
+    rise: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Edging:
+    """A fence, wall or hedge beside a road: kind, road, distance from its axis, and extent along it."""
+
+    kind: EdgingKind
+    road: str
+    offset: float
+    start: float
+    end: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,6 +338,7 @@ class Scene:
         start_us: the same, Unix microseconds.
         at: where the frame's origin lies in the map, and its yaw.
         ego: track of the ego vehicle's rear axle.
+        sun_turn: how far the conditions' sun is turned about the vertical, radians.
     """
 
     name: str
@@ -335,9 +356,11 @@ class Scene:
     stop_lines: tuple[StopLine, ...] = ()
     signals: tuple[Signal, ...] = ()
     props: tuple[Prop, ...] = ()
+    edgings: tuple[Edging, ...] = ()
     houses: tuple[Houses, ...] = ()
     slope: Slope = Slope()
     roadside: RoadsideUnit | None = None
+    sun_turn: float = 0.0
 
     @property
     def logfile(self) -> str:

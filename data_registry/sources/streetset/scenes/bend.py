@@ -14,11 +14,12 @@ from data_registry.sources.streetset.casting import (
     along,
     animal,
     person,
+    signs,
     two_wheeler,
     vehicle,
 )
 from data_registry.sources.streetset.lines import Line
-from data_registry.sources.streetset.world import Houses, Lane, Road, Scene, Strip, Track
+from data_registry.sources.streetset.world import Edging, Houses, Lane, Road, Scene, Strip, Track
 
 RADIUS: Final = 60.0
 ENTRY: Final = 84.0
@@ -73,7 +74,7 @@ ACTORS: Final = (
     person("hiker-2", AXIS.place(126.0, 7.2), AXIS.pose(126.0)[2] + math.pi, 1.2, SAND, 0.0),
     animal("deer", "deer", _beside(138.0, -19.0, 1.2), (0.20, 0.12, 0.06)),
     animal("deer-2", "deer", _beside(141.0, -21.5, 0.4), (0.18, 0.11, 0.06)),
-    animal("dog", "dog", Track.straight(AXIS.place(125.0, 6.0), AXIS.pose(125.0)[2] + math.pi, 1.2), (0.1, 0.08, 0.06)),
+    animal("dog", "dog", Track.straight(AXIS.place(125.0, 5.7), AXIS.pose(125.0)[2] + math.pi, 1.2), (0.1, 0.08, 0.06)),
 )
 
 SCENE: Final = Scene(
@@ -84,18 +85,20 @@ SCENE: Final = Scene(
     stamp="2024-06-25-06-50-00",
     start_us=1_719_312_600_000_000,
     at=(945.0, 320.0, -0.10),
-    ego=_out(100.0, 7.0),
+    ego=_out(100.0, 6.0),
     actors=ACTORS,
     roads=(ROAD,),
     props=(
-        *along("tree", AXIS, range(6, 230, 14), 9.6),
-        *along("tree", AXIS, [s for s in range(12, 230, 13) if s < 108 or s > 146], -7.2),
-        *along("tree", AXIS, range(20, 230, 22), 24.0),
-        *along("bush", AXIS, [s for s in range(4, 230, 7) if s < 106 or s > 122], -6.3),
-        *along("marker_post", AXIS, range(10, 230, 20), -2.5),
-        *along("marker_post", AXIS, range(20, 230, 20), 5.8),
-        *along("fence", AXIS, range(100, 170, 3), 8.6),
-        *along("sign_bend", AXIS, (80.0,), -2.9),
+        *along("poplar", AXIS, range(6, 230, 14), 9.6, 0.0),
+        *along("birch", AXIS, [s for s in range(12, 230, 13) if s < 108 or s > 146], -7.2, 0.0),
+        *along("pine", AXIS, range(20, 230, 22), 24.0, 0.0),
+        *along("bush", AXIS, [s for s in range(4, 230, 7) if s < 106 or s > 122], -6.3, 0.0),
+        *signs("warning", AXIS, (80.0,), -2.9, 0.0),
+    ),
+    edgings=(
+        Edging("posts", "road", -2.4, 10.0, 230.0),
+        Edging("posts", "road", 5.7, 10.0, 230.0),
+        Edging("wood", "road", 8.8, 92.0, 180.0),
     ),
     houses=(Houses("road", 40.0, 20.0, 60.0, "suburb", 81),),
 )

@@ -20,11 +20,12 @@ from data_registry.sources.streetset.casting import (
     cones,
     pavements,
     person,
+    signs,
     two_wheeler,
     vehicle,
 )
 from data_registry.sources.streetset.lines import Line
-from data_registry.sources.streetset.world import Houses, Lane, Road, Scene, Slope, Strip, Track
+from data_registry.sources.streetset.world import Edging, Houses, Lane, Road, Scene, Slope, Strip, Track
 
 LENGTH: Final = 240.0
 GRADE: Final = 0.06
@@ -76,13 +77,16 @@ SCENE: Final = Scene(
     actors=ACTORS,
     roads=(ROAD,),
     props=(
-        *along("tree", ROAD.axis, range(12, 238, 18), 9.6),
-        *along("tree", ROAD.axis, (8.0, 24.0, 40.0, 58.0, 74.0, 166.0, 184.0, 202.0, 220.0), -11.0),
+        *along("birch", ROAD.axis, range(12, 238, 18), 9.6, 0.0),
+        *along("pine", ROAD.axis, (8.0, 24.0, 40.0, 58.0, 74.0, 166.0, 184.0, 202.0, 220.0), -11.0, 0.0),
         *along("lamp_post", ROAD.axis, range(20, 238, 34), 5.9),
-        *along("sign_works", ROAD.axis, (84.0,), -2.9),
-        *along("material", ROAD.axis, (98.0, 116.8), -7.2),
-        *along("pipes", ROAD.axis, (106.0,), -7.6),
-        *along("fence", ROAD.axis, range(92, 150, 3), -8.7),
+        *along("crates", ROAD.axis, (98.0, 116.8), -7.2, 0.0),
+        *signs("warning", ROAD.axis, (84.0,), -2.9, 0.0),
+    ),
+    edgings=(
+        Edging("works", "hill", -8.7, 90.0, 152.0),
+        Edging("hedge", "hill", 9.0, 0.0, 92.0),
+        Edging("wood", "hill", 8.7, 100.0, 200.0),
     ),
     houses=(
         Houses("hill", 12.0, 0.0, 92.0, "suburb", 61),

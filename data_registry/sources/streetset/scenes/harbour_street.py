@@ -94,8 +94,8 @@ SCENE: Final = Scene(
         StopLine("west", "street", "west", 176.7, 177.1, "PED_CROSSING", ("crossing",)),
     ),
     props=(
-        *along("tree", STREET.axis, [s for s in range(20, 230, 24) if abs(s - 173) > 10], -4.8),
-        *along("tree", STREET.axis, [s for s in range(32, 230, 24) if abs(s - 173) > 10], 6.0),
+        *along("linden", STREET.axis, [s for s in range(20, 230, 24) if abs(s - 173) > 10], -4.8),
+        *along("linden", STREET.axis, [s for s in range(32, 230, 24) if abs(s - 173) > 10], 6.0),
         *along("lamp_post", STREET.axis, range(26, 230, 30), -4.5),
         *along("lamp_post", STREET.axis, range(41, 230, 30), 5.75),
         *along("bench", STREET.axis, (98.0, 128.0), 7.6),

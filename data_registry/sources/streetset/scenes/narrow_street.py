@@ -63,7 +63,7 @@ ACTORS: Final = (
     person("walker-right", (121.0, -4.7), math.pi, 1.2, (0.12, 0.12, 0.14)),
     person("walker-left", (112.0, 7.4), 0.0, 1.3, RED),
     person("doorway", (105.0, -5.0), math.pi / 2, 0.0, (0.10, 0.16, 0.22)),
-    two_wheeler("bicycle", "bicycle", Track.still(126.0, -4.2, 0.0), GREY, 0.12),
+    two_wheeler("bicycle", "bicycle", Track.still(131.0, -4.1, 0.0), GREY, 0.12),
     animal("dog", "dog", Track.straight((122.2, -4.3), math.pi, 1.2), (0.12, 0.10, 0.08), 0.12),
 )
 
@@ -82,7 +82,7 @@ SCENE: Final = Scene(
         *along("lamp_post", STREET.axis, range(12, 218, 24), -3.95),
         *along("lamp_post", STREET.axis, range(24, 218, 24), 6.75),
         *along("bin", STREET.axis, (99.0, 124.0), -5.4),
-        *along("tree", STREET.axis, (46.0, 96.0, 146.0), 7.3),
+        *along("birch", STREET.axis, (46.0, 96.0, 146.0), 7.3),
         *along("bollard", STREET.axis, (104.0, 106.0, 108.0), -3.9),
     ),
     houses=(
