@@ -1,4 +1,4 @@
-"""The thirteen nuScenes tables of the one scene, as lists of records (nuScenes v1.0 schema).
+"""The thirteen nuScenes tables, as lists of records (nuScenes v1.0 schema), scene by scene in the order of time.
 
 Every reading has its own ego pose at its own time, with the reading's token, as in real logs. Tokens are digests of
 names.
@@ -6,35 +6,30 @@ names.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
+
+import numpy as np
 
 from data_registry.geometry import Transform
 from data_registry.identity import METRE_STEP, RADIAN_STEP, quantise, sha256
-from data_registry.sources.streetset.layout import (
-    ACTORS,
+from data_registry.sources.streetset.rig import (
     CAMERAS,
-    DATE,
-    GLOBAL_FROM_STREET,
     HEIGHT,
     KEY_INDEX,
     LIDAR_ROTATION,
     LIDAR_TRANSLATION,
-    LOCATION,
-    LOGFILE,
     SAMPLES,
-    SCENE,
-    TOWN,
     VEHICLE,
     WIDTH,
-    Actor,
     camera_us,
-    ego_in_street,
+    ego_in_scene,
     sample_us,
     seconds,
     unit,
 )
 from data_registry.sources.streetset.visibility import Sighting, sightings
+from data_registry.sources.streetset.world import LOCATION, Actor, Scene
 
 Record = dict[str, Any]
 Tables = dict[str, list[Record]]
@@ -57,9 +52,6 @@ ATTRIBUTES: Final = (
     *("pedestrian.sitting_lying_down", "pedestrian.standing", "pedestrian.moving"),
 )
 VISIBILITIES: Final = {"1": (0, 40), "2": (40, 60), "3": (60, 80), "4": (80, 100)}
-DESCRIPTION: Final = (
-    f"Synthetic log of {TOWN}, straight two-way street, parked cars right, oncoming truck, peds on pavement, no hazards"
-)
 MAP_TOKEN_NAME: Final = "map"
 
 
@@ -68,9 +60,9 @@ def token(*names: str | int) -> str:
     return sha256("/".join(("streetset", *map(str, names))).encode())[:32]
 
 
-def picture_path(channel: str, index: int) -> str:
+def picture_path(scene: Scene, channel: str, index: int) -> str:
     """Return where a camera's picture lies, relative to the root."""
-    return f"samples/{channel}/{LOGFILE}__{channel}__{camera_us(channel, index)}.jpg"
+    return f"samples/{channel}/{scene.logfile}__{channel}__{camera_us(scene, channel, index)}.jpg"
 
 
 def mask_path() -> str:
@@ -78,33 +70,45 @@ def mask_path() -> str:
     return f"maps/{token(MAP_TOKEN_NAME)}.png"
 
 
-def make_tables() -> Tables:
-    """Return all tables by name, records in the order of time."""
-    seen = sightings()
-    return {
+def make_tables(scenes: Sequence[Scene]) -> Tables:
+    """Return all tables by name; records of one scene follow those of the one before."""
+    tables: Tables = {
         "category": _categories(),
         "attribute": [{"token": token("attribute", name), "name": name, "description": name} for name in ATTRIBUTES],
         "visibility": _visibilities(),
-        "instance": [_instance(actor) for actor in ACTORS],
+        "instance": [],
         "sensor": _sensors(),
         "calibrated_sensor": _calibrations(),
-        "ego_pose": [_ego_pose(channel, index) for channel, index in _readings()],
-        "log": _log(),
-        "scene": _scene(),
-        "sample": [_sample(index) for index in range(SAMPLES)],
-        "sample_data": [_sample_data(channel, index) for channel, index in _readings()],
+        **{name: [] for name in ("ego_pose", "log", "scene", "sample", "sample_data", "sample_annotation")},
+        "map": [_map(scenes)],
+    }
+    for scene in scenes:
+        for name, records in _scene_tables(scene).items():
+            tables[name].extend(records)
+    return tables
+
+
+def _scene_tables(scene: Scene) -> Tables:
+    seen = sightings(scene)
+    return {
+        "instance": [_instance(scene, actor) for actor in scene.actors],
+        "ego_pose": [_ego_pose(scene, channel, index) for channel, index in _readings()],
+        "log": [_log(scene)],
+        "scene": [_scene(scene)],
+        "sample": [_sample(scene, index) for index in range(SAMPLES)],
+        "sample_data": [_sample_data(scene, channel, index) for channel, index in _readings()],
         "sample_annotation": [
-            _annotation(actor, index, seen[index][number])
-            for number, actor in enumerate(ACTORS)
+            _annotation(scene, actor, index, seen[index][number])
+            for number, actor in enumerate(scene.actors)
             for index in range(SAMPLES)
         ],
-        "map": _map(),
     }
 
 
-def split_file() -> dict[str, list[str]]:
-    """Return the custom splits: the one scene is for validation."""
-    return {"streetset": [SCENE], "streetset_train": [], "streetset_val": [SCENE], "streetset_test": []}
+def split_file(scenes: Sequence[Scene]) -> dict[str, list[str]]:
+    """Return the custom splits: all scenes are for validation."""
+    names = [scene.name for scene in scenes]
+    return {"streetset": names, "streetset_train": [], "streetset_val": names, "streetset_test": []}
 
 
 def _readings() -> Iterator[tuple[str, int]]:
@@ -113,8 +117,8 @@ def _readings() -> Iterator[tuple[str, int]]:
             yield channel, index
 
 
-def _time(channel: str, index: int) -> int:
-    return sample_us(index) if channel == LIDAR else camera_us(channel, index)
+def _time(scene: Scene, channel: str, index: int) -> int:
+    return sample_us(scene, index) if channel == LIDAR else camera_us(scene, channel, index)
 
 
 def _pose(transform: Transform) -> tuple[list[float], list[float]]:
@@ -167,10 +171,11 @@ def _calibrations() -> list[Record]:
     return [*cameras, lidar]
 
 
-def _ego_pose(channel: str, index: int) -> Record:
-    time = _time(channel, index)
-    place, rotation = _pose(GLOBAL_FROM_STREET @ ego_in_street(time))
-    return {"token": token("reading", channel, index), "timestamp": time, "translation": place, "rotation": rotation}
+def _ego_pose(scene: Scene, channel: str, index: int) -> Record:
+    time = _time(scene, channel, index)
+    place, rotation = _pose(scene.to_global @ ego_in_scene(scene, time))
+    own = token("reading", scene.name, channel, index)
+    return {"token": own, "timestamp": time, "translation": place, "rotation": rotation}
 
 
 def _linked(kind: str, names: tuple[str, ...], index: int) -> Record:
@@ -181,83 +186,95 @@ def _linked(kind: str, names: tuple[str, ...], index: int) -> Record:
     }
 
 
-def _sample(index: int) -> Record:
-    links = _linked("sample", (), index)
-    own = {"token": token("sample", index), "timestamp": sample_us(index), "scene_token": token("scene", SCENE)}
-    return {**own, **links}
-
-
-def _sample_data(channel: str, index: int) -> Record:
-    lidar = channel == LIDAR
-    time = _time(channel, index)
+def _sample(scene: Scene, index: int) -> Record:
     return {
-        "token": token("reading", channel, index),
-        "sample_token": token("sample", index),
-        "ego_pose_token": token("reading", channel, index),
+        "token": token("sample", scene.name, index),
+        "timestamp": sample_us(scene, index),
+        "scene_token": token("scene", scene.name),
+        **_linked("sample", (scene.name,), index),
+    }
+
+
+def _sample_data(scene: Scene, channel: str, index: int) -> Record:
+    lidar = channel == LIDAR
+    time = _time(scene, channel, index)
+    cloud = f"samples/{LIDAR}/{scene.logfile}__{LIDAR}__{time}.pcd.bin"
+    return {
+        "token": token("reading", scene.name, channel, index),
+        "sample_token": token("sample", scene.name, index),
+        "ego_pose_token": token("reading", scene.name, channel, index),
         "calibrated_sensor_token": token("calibration", channel),
         "timestamp": time,
         "fileformat": "pcd" if lidar else "jpg",
         "is_key_frame": True,
         "height": 0 if lidar else HEIGHT,
         "width": 0 if lidar else WIDTH,
-        "filename": f"samples/{LIDAR}/{LOGFILE}__{LIDAR}__{time}.pcd.bin" if lidar else picture_path(channel, index),
-        **_linked("reading", (channel,), index),
+        "filename": cloud if lidar else picture_path(scene, channel, index),
+        **_linked("reading", (scene.name, channel), index),
     }
 
 
-def _instance(actor: Actor) -> Record:
+def _instance(scene: Scene, actor: Actor) -> Record:
     return {
-        "token": token("instance", actor.name),
+        "token": token("instance", scene.name, actor.name),
         "category_token": token("category", actor.category),
         "nbr_annotations": SAMPLES,
-        "first_annotation_token": token("annotation", actor.name, 0),
-        "last_annotation_token": token("annotation", actor.name, SAMPLES - 1),
+        "first_annotation_token": token("annotation", scene.name, actor.name, 0),
+        "last_annotation_token": token("annotation", scene.name, actor.name, SAMPLES - 1),
     }
 
 
-def _annotation(actor: Actor, index: int, sighting: Sighting) -> Record:
+def _annotation(scene: Scene, actor: Actor, index: int, sighting: Sighting) -> Record:
     length, width, height = actor.size
-    pose = GLOBAL_FROM_STREET @ actor.pose(seconds(sample_us(index)))
-    place, rotation = _pose(pose)
+    pose = scene.pose(actor, seconds(scene, sample_us(scene, index)))
+    centre = Transform(pose.rotation, pose.apply(np.array([[0.0, 0.0, height / 2]]))[0])
+    place, rotation = _pose(scene.to_global @ centre)
     return {
-        "token": token("annotation", actor.name, index),
-        "sample_token": token("sample", index),
-        "instance_token": token("instance", actor.name),
+        "token": token("annotation", scene.name, actor.name, index),
+        "sample_token": token("sample", scene.name, index),
+        "instance_token": token("instance", scene.name, actor.name),
         "visibility_token": sighting.level,
-        "attribute_tokens": [token("attribute", actor.attribute)],
-        "translation": [place[0], place[1], quantise(place[2] + height / 2, METRE_STEP)],
+        "attribute_tokens": [token("attribute", actor.attribute)] if actor.attribute else [],
+        "translation": place,
         "size": [width, length, height],
         "rotation": rotation,
-        **_linked("annotation", (actor.name,), index),
+        **_linked("annotation", (scene.name, actor.name), index),
         "num_lidar_pts": sighting.lidar_points,
         "num_radar_pts": 0,
     }
 
 
-def _log() -> list[Record]:
-    own = {"token": token("log"), "logfile": LOGFILE, "vehicle": VEHICLE, "date_captured": DATE, "location": LOCATION}
-    return [own]
+def _log(scene: Scene) -> Record:
+    return {
+        "token": token("log", scene.name),
+        "logfile": scene.logfile,
+        "vehicle": VEHICLE,
+        "date_captured": scene.stamp[:10],
+        "location": LOCATION,
+    }
 
 
-def _scene() -> list[Record]:
-    return [
-        {
-            "token": token("scene", SCENE),
-            "log_token": token("log"),
-            "nbr_samples": SAMPLES,
-            "first_sample_token": token("sample", 0),
-            "last_sample_token": token("sample", SAMPLES - 1),
-            "name": SCENE,
-            "description": DESCRIPTION,
-        }
-    ]
+def _scene(scene: Scene) -> Record:
+    return {
+        "token": token("scene", scene.name),
+        "log_token": token("log", scene.name),
+        "nbr_samples": SAMPLES,
+        "first_sample_token": token("sample", scene.name, 0),
+        "last_sample_token": token("sample", scene.name, SAMPLES - 1),
+        "name": scene.name,
+        "description": scene.description,
+    }
 
 
-def _map() -> list[Record]:
-    own = {"token": token(MAP_TOKEN_NAME), "log_tokens": [token("log")], "category": "semantic_prior"}
-    return [{**own, "filename": mask_path()}]
+def _map(scenes: Sequence[Scene]) -> Record:
+    logs = [token("log", scene.name) for scene in scenes]
+    own = {"token": token(MAP_TOKEN_NAME), "log_tokens": logs, "category": "semantic_prior"}
+    return {**own, "filename": mask_path()}
 
 
-def pictured() -> list[tuple[str, int]]:
-    """Return the readings that have a picture: the keyframe's and its history's, by channel and sample index."""
-    return [(channel, index) for index in range(KEY_INDEX + 1) for channel in CAMERAS]
+def pictured(history: bool) -> list[tuple[str, int]]:
+    """Return the readings of a scene that have a picture, by channel and sample index.
+
+    Those of the keyframe, and with `history` those of the samples before it too.
+    """
+    return [(channel, index) for index in range(0 if history else KEY_INDEX, KEY_INDEX + 1) for channel in CAMERAS]

@@ -1,32 +1,33 @@
-"""Writes the log: everything into a sibling folder first, checked, then one rename: a root is whole or absent."""
+"""Writes the logs: everything into a sibling folder first, checked, then one rename: a root is whole or absent."""
 
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import shutil
 import tempfile
-from collections.abc import Generator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from data_registry.identity import digest
+from data_registry.identity import digest, sha256
 from data_registry.sources.streetset.canbus import make_messages
 from data_registry.sources.streetset.checks import check_tables
-from data_registry.sources.streetset.layout import SCENE, TOWN, camera_us
 from data_registry.sources.streetset.maps import expansions, mask_png
-from data_registry.sources.streetset.pictures import jpeg
-from data_registry.sources.streetset.tables import make_tables, mask_path, picture_path, pictured, split_file
+from data_registry.sources.streetset.painters import Job, paint, paint_in_processes
+from data_registry.sources.streetset.scenes import SCENES
+from data_registry.sources.streetset.tables import make_tables, mask_path, pictured, split_file
+from data_registry.sources.streetset.world import TOWN
 
 VERSION: Final = "v1.0-streetset"
-RECIPE: Final = 1
+RECIPE: Final = 2
 """Raise whenever any written byte changes: an older set on disk is then written anew."""
 STAMP: Final = "streetset.json"
 WORKERS: Final = 8
+SIZE_MB: Final = 30
+HISTORY_SIZE_MB: Final = 100
+"""Room that the logs take, without and with the pictures of the history."""
 
 
 class StreetsetTargetError(ValueError):
@@ -34,39 +35,45 @@ class StreetsetTargetError(ValueError):
 
 
 class StreetsetWriteError(OSError):
-    """The log could not be written: no space, no permission, a broken disk."""
+    """The logs could not be written: no space, no permission, a broken disk."""
 
 
-def write_streetset(root: Path) -> Path:
-    """Write the log into `root`, unless it is there already, complete and of this recipe; return `root`.
+def write_streetset(root: Path, history: bool = False) -> Path:
+    """Write the logs into `root`, unless they are there already, complete and of this recipe; return `root`.
 
     The same bytes come out every time on one machine architecture. Two writers at once are harmless: the first to
     finish wins.
+
+    Args:
+        root: folder to write into.
+        history: write the pictures of the four samples before each keyframe too. Without them their records are there
+            and their files are not, as in a partial download.
 
     Raises:
         StreetsetTargetError: `root` exists and holds files that are not part of a streetset, or is a file itself.
         StreetsetWriteError: the disk is full or refuses; nothing is left behind at `root`.
     """
     root = Path(root)
-    if is_complete(root):
+    if is_complete(root, history):
         return root
     _refuse_foreign(root)
     try:
         root.parent.mkdir(parents=True, exist_ok=True)
         with _staging(root) as folder:
-            _fill(folder)
-            _publish(folder, root)
+            _fill(folder, history)
+            _publish(folder, root, history)
     except OSError as error:
         reason = f"{error.strerror or error}"
-        text = f"cannot write the streetset log to {root}: {reason}. It needs about 12 MB; free some space or choose"
-        raise StreetsetWriteError(error.errno, f"{text} another folder") from error
+        size = HISTORY_SIZE_MB if history else SIZE_MB
+        text = f"cannot write the streetset logs to {root}: {reason}. They need about {size} MB; free some space or"
+        raise StreetsetWriteError(error.errno, f"{text} choose another folder") from error
     return root
 
 
-def is_complete(root: Path) -> bool:
-    """Tell whether a folder holds the whole log of this recipe: the stamp, and every file with its size."""
+def is_complete(root: Path, history: bool = False) -> bool:
+    """Tell whether a folder holds the whole logs of this recipe: the stamp, and every file with its size."""
     stamp = _read_stamp(root)
-    if stamp is None or stamp.get("recipe") != RECIPE:
+    if stamp is None or stamp.get("recipe") != RECIPE or (history and not stamp.get("history")):
         return False
     sizes: dict[str, int] = stamp["files"]
     return all(_size(root / path) == size for path, size in sizes.items())
@@ -97,7 +104,7 @@ def _refuse_foreign(root: Path) -> None:
     if foreign:
         listed = ", ".join(foreign[:10]) + (f" and {len(foreign) - 10} more" if len(foreign) > 10 else "")
         raise StreetsetTargetError(
-            f"{root} holds files that are not part of the streetset log: {listed}; "
+            f"{root} holds files that are not part of the streetset logs: {listed}; "
             "give a folder that is empty or does not exist, or move them away"
         )
 
@@ -111,33 +118,32 @@ def _staging(root: Path) -> Generator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _publish(folder: Path, root: Path) -> None:
+def _publish(folder: Path, root: Path, history: bool) -> None:
     """Put the finished folder in its place; an older streetset there is moved into the staging area first.
 
-    When another writer was faster, its log, which has the same bytes, stays.
+    When another writer was faster, its logs, which have the same bytes, stay.
     """
-    if is_complete(root):
+    if is_complete(root, history):
         return
     if root.is_dir() and any(root.iterdir()):
         root.rename(folder / "old")
     try:
         (folder / "new").rename(root)
     except OSError:
-        if not is_complete(root):
+        if not is_complete(root, history):
             raise
 
 
-def _fill(folder: Path) -> None:
+def _fill(folder: Path, history: bool) -> None:
     """Write all files below `folder`/new, the stamp last."""
     root = folder / "new"
     root.mkdir()
     for path, content in documents().items():
         _write(root / path, content)
-    jobs = pictured()
-    sizes = dict(zip((picture_path(*job) for job in jobs), _each(partial(_write_picture, root), jobs), strict=True))
-    for path in sorted(path for path in root.rglob("*") if path.is_file()):
-        sizes[path.relative_to(root).as_posix()] = path.stat().st_size
-    stamp = {"files": dict(sorted(sizes.items())), "recipe": RECIPE, "town": TOWN, "version": VERSION}
+    _paint(root, [(scene.name, *reading) for scene in SCENES for reading in pictured(history)])
+    files = sorted(path for path in root.rglob("*") if path.is_file())
+    sizes = {path.relative_to(root).as_posix(): path.stat().st_size for path in files}
+    stamp = {"files": sizes, "history": history, "recipe": RECIPE, "town": TOWN, "version": VERSION}
     _write(root / STAMP, _json(stamp))
 
 
@@ -147,19 +153,21 @@ def documents() -> dict[str, bytes]:
     Raises:
         BrokenTablesError: the tables do not hold together.
     """
-    tables = make_tables()
+    tables = make_tables(SCENES)
     check_tables(tables)
     files = {f"{VERSION}/{name}.json": _json(records) for name, records in tables.items()}
-    files[f"{VERSION}/splits.json"] = _json(split_file())
-    files[mask_path()] = mask_png()
-    files |= {f"maps/expansion/{city}.json": _json(record) for city, record in expansions().items()}
-    files |= {f"can_bus/{SCENE}_{name}.json": _json(content) for name, content in make_messages().items()}
+    files[f"{VERSION}/splits.json"] = _json(split_file(SCENES))
+    files[mask_path()] = mask_png(SCENES)
+    files |= {f"maps/expansion/{city}.json": _json(record) for city, record in expansions(SCENES).items()}
+    for scene in SCENES:
+        messages = make_messages(scene)
+        files |= {f"can_bus/{scene.name}_{name}.json": _json(content) for name, content in messages.items()}
     return files
 
 
 def documents_digest() -> str:
     """Return a digest of all files but the pictures; a change of it asks for a new RECIPE."""
-    return digest({path: content.hex() for path, content in documents().items() if not path.endswith(".png")})
+    return digest({path: sha256(content) for path, content in documents().items() if not path.endswith(".png")})
 
 
 def _json(content: Any) -> bytes:
@@ -171,18 +179,10 @@ def _write(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
-def _write_picture(root: Path, job: tuple[str, int]) -> int:
-    channel, index = job
-    content = jpeg(channel, camera_us(channel, index))
-    _write(root / picture_path(channel, index), content)
-    return len(content)
-
-
-def _each(work: Any, jobs: list[tuple[str, int]]) -> list[int]:
-    """Run the work for every job, in processes when there is more than one processor."""
-    workers = min(os.cpu_count() or 1, WORKERS, len(jobs))
+def _paint(root: Path, jobs: Sequence[Job]) -> None:
+    """Draw all pictures, in processes when there is more than one processor."""
+    workers = min(os.cpu_count() or 1, WORKERS, len(SCENES))
     if workers == 1:
-        return [work(job) for job in jobs]
-    # spawn: callers may hold threads (Prefect, test runners), which a forked child would inherit half alive.
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        return list(pool.map(work, jobs))
+        paint(root, jobs)
+    else:
+        paint_in_processes(root, jobs, workers)

@@ -9,18 +9,26 @@ from pathlib import Path
 import pytest
 
 from data_registry.sources.streetset import StreetsetTargetError, StreetsetWriteError, write_streetset, writer
-from data_registry.sources.streetset.layout import KEY_INDEX, camera_us
+from data_registry.sources.streetset import painters
 from data_registry.sources.streetset.pictures import jpeg
+from data_registry.sources.streetset.rig import KEY_INDEX, camera_us
+from data_registry.sources.streetset.scenes import SCENES, scene_named
 from data_registry.sources.streetset.tables import picture_path
 
 DOCUMENTS_DIGEST = "77da7c73298a9d583ed88d3ed8a0421dea6cad2ab8966b360f45020929758e9a"
-"""Of recipe 1. When it changes, raise RECIPE: logs on disk are then written anew."""
+"""Of recipe 2. When it changes, raise RECIPE: logs on disk are then written anew."""
+
+
+@pytest.fixture(scope="module")
+def documents() -> dict[str, bytes]:
+    return writer.documents()
 
 
 @pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take a stand-in for the pictures: these tests are about files."""
-    monkeypatch.setattr(writer, "jpeg", lambda channel, time: f"{channel} {time}".encode())
+def quick(monkeypatch: pytest.MonkeyPatch, documents: dict[str, bytes]) -> None:
+    """Take a stand-in for the pictures, and make the documents once: these tests are about files."""
+    monkeypatch.setattr(painters, "jpeg", lambda scene, channel, time: f"{scene.name} {channel} {time}".encode())
+    monkeypatch.setattr(writer, "documents", lambda: documents)
     monkeypatch.setattr(writer.os, "cpu_count", lambda: 1)
 
 
@@ -29,22 +37,50 @@ def contents(root: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.timeout(600)  # waits for the log to be written
-def test_documents_and_pictures_come_out_the_same_again(street_root: Path) -> None:
-    for path, content in writer.documents().items():
+def test_documents_and_pictures_come_out_the_same_again(street_root: Path, documents: dict[str, bytes]) -> None:
+    for path, content in documents.items():
         assert (street_root / path).read_bytes() == content
-    for channel, index in (("CAM_FRONT", KEY_INDEX), ("CAM_BACK_LEFT", 0)):
-        assert (street_root / picture_path(channel, index)).read_bytes() == jpeg(channel, camera_us(channel, index))
+    for name, channel in (("scene-9003", "CAM_FRONT"), ("scene-9006", "CAM_BACK_LEFT")):
+        scene = scene_named(name)
+        again = jpeg(scene, channel, camera_us(scene, channel, KEY_INDEX))
+        assert (street_root / picture_path(scene, channel, KEY_INDEX)).read_bytes() == again
 
 
 def test_two_writes_are_equal(tmp_path: Path, quick) -> None:
     one, two = write_streetset(tmp_path / "a" / "one"), write_streetset(tmp_path / "two")
     assert contents(one) == contents(two)
-    assert len(list(one.rglob("*.jpg"))) == 30
+    assert len(list(one.rglob("*.jpg"))) == 6 * len(SCENES)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "two"]
 
 
+def test_history_is_written_on_demand_and_a_root_that_has_it_serves_both(tmp_path: Path, quick) -> None:
+    root = write_streetset(tmp_path / "log")
+    assert writer.is_complete(root)
+    assert not writer.is_complete(root, history=True)
+    write_streetset(root, history=True)
+    assert len(list(root.rglob("*.jpg"))) == 5 * 6 * len(SCENES)
+    before = (root / writer.STAMP).stat().st_mtime_ns
+    assert write_streetset(root) == root
+    assert (root / writer.STAMP).stat().st_mtime_ns == before
+    assert writer.is_complete(root, history=True)
+
+
+@pytest.mark.timeout(600)
+def test_a_full_disk_is_told_by_drawing_processes_too(tmp_path: Path) -> None:
+    (tmp_path / "samples").write_text("in the way of the folder")
+    jobs = [(name, "CAM_FRONT", KEY_INDEX) for name in ("scene-9001", "scene-9002")]
+    with pytest.raises(OSError, match="Not a directory") as caught:
+        painters.paint_in_processes(tmp_path, jobs, 2)
+    assert caught.value.errno == errno.ENOTDIR
+
+
+def test_a_drawing_process_that_breaks_is_told(tmp_path: Path) -> None:
+    with pytest.raises(painters.PainterError, match=r"status 1: (.|\n)*StopIteration"):
+        painters.paint_in_processes(tmp_path, [("scene-0000", "CAM_FRONT", KEY_INDEX)], 2)
+
+
 def test_a_changed_document_asks_for_a_new_recipe() -> None:
-    assert (writer.RECIPE, writer.documents_digest()) == (1, DOCUMENTS_DIGEST)
+    assert (writer.RECIPE, writer.documents_digest()) == (2, DOCUMENTS_DIGEST)
 
 
 def test_a_complete_log_is_left_alone(tmp_path: Path, quick, monkeypatch) -> None:
@@ -77,7 +113,7 @@ def test_an_empty_folder_is_filled(tmp_path: Path, quick) -> None:
 
 def test_a_folder_with_other_files_is_refused(tmp_path: Path, quick) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
-    with pytest.raises(StreetsetTargetError, match=r"holds files that are not part of the streetset log: thesis\.tex"):
+    with pytest.raises(StreetsetTargetError, match=r"holds files that are not part of the streetset logs: thesis\.tex"):
         write_streetset(tmp_path)
     assert contents(tmp_path) == {"thesis.tex": b"mine"}
 
