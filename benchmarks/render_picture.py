@@ -15,6 +15,7 @@ from PIL import Image, ImageDraw
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the script runs from any folder, installed or not
 
+from benchmarks.performance import report
 from data_registry.geometry import Array, PinholeCamera, Transform, yaw_rotation
 from data_registry.scene3d.light import Air, Lamp, Light
 from data_registry.scene3d.materials import Material
@@ -90,15 +91,17 @@ def main() -> None:
     render([mesh], camera, dry, shadows=cast_shadows([mesh], camera, dry))
     first = time.process_time() - start
     plain = cpu_s(lambda: painted(mesh, camera))
-    print(f"a {WIDTH} x {HEIGHT} picture of {len(mesh.faces)} faces, {SAMPLES} x {SAMPLES} samples, CPU seconds")
-    print(f"  first in this process          {first:6.3f}  compiled loops from the cache, if it holds them")
+    lines = [
+        f"a {WIDTH} x {HEIGHT} picture of {len(mesh.faces)} faces, {SAMPLES} x {SAMPLES} samples, CPU seconds",
+        f"  first in this process          {first:6.3f}  compiled loops from the cache, if it holds them",
+    ]
     for name, light in (("dry, no lamps", replace(dry, lamps=())), ("dry, 12 lamps", dry), ("wet, 12 lamps", wet)):
         casting = cpu_s(lambda light=light: cast_shadows([mesh], camera, light))
         shadows = cast_shadows([mesh], camera, light)
         drawing = cpu_s(lambda light=light, shadows=shadows: render([mesh], camera, light, shadows=shadows))
-        total = casting + drawing
-        print(f"  {name:14} {casting:6.3f} + {drawing:6.3f} = {total:6.3f}  {total / plain:5.2f} x painter's algorithm")
-    print(f"  painter's algorithm, unlit     {plain:6.3f}")
+        times = (casting + drawing) / plain
+        lines.append(f"  {name:14} {casting:6.3f} + {drawing:6.3f}, {times:5.2f} x the painter's algorithm")
+    report("render_picture", [*lines, f"  painter's algorithm, unlit     {plain:6.3f}"])
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the script runs from any folder, installed or not
 
+from benchmarks.performance import report
 from data_registry import identity
 from data_registry.ledger import Ledger
 from data_registry.records import Human
@@ -84,10 +85,13 @@ def main() -> None:
         cold, cached = cpu_ms_per_item(run), cpu_ms_per_item(run)
         ledger.close()
         plain = cpu_ms_per_item(lambda: plain_loop(Path(folder) / "plain.sqlite"))
-    print(f"drain of {ITEMS} items that cost nothing, CPU seconds an item")
-    print(f"  cold    {cold / 1e3:.6f}  {cold / plain:5.2f} x a plain loop with one transaction an item")
-    print(f"  cached  {cached / 1e3:.6f}  {cached / plain:5.2f} x")
-    print(f"  plain   {plain / 1e3:.6f}")
+    lines = [
+        f"drain of {ITEMS} items that cost nothing, CPU seconds an item",
+        f"  cold    {cold / 1e3:.6f}  {cold / plain:5.2f} x a plain loop with one transaction an item",
+        f"  cached  {cached / 1e3:.6f}  {cached / plain:5.2f} x",
+        f"  plain   {plain / 1e3:.6f}",
+    ]
+    report("stage_overhead", lines)
 
 
 if __name__ == "__main__":
