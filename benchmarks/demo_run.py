@@ -1,8 +1,7 @@
-"""What `make demo` costs: CPU and wall seconds, cold in a fresh clone with no environment, and warm without any result.
+"""What `make demo` costs: CPU and wall seconds, cold in a fresh clone with no environment, and warm without results.
 
-Warm keeps the environment, the compiled loops and the embedded logs; store and releases are deleted. The alternative that
-both are held against is the warm command's own floor: `exceptiondrive settings`, which starts Python, reads the settings
-and ends.
+Warm keeps the environment, the compiled loops and the embedded logs; store and releases are deleted. Both are held
+against the floor of any command: `exceptiondrive settings`, which starts Python, reads the settings and ends.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Writes what a benchmark measured into its section of docs/performance.md, so that no figure there is typed by hand."""
+"""Writes what a benchmark measured into its section of docs/performance.md, so that nobody types a figure."""
 
 from __future__ import annotations
 
