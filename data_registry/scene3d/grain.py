@@ -5,6 +5,7 @@ Only the raw stream of PCG64 is used, which numpy keeps stable.
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Final
 
@@ -19,6 +20,7 @@ TILE: Final = 512
 """Texels a side: small enough that the whole tile stays in the processor's cache."""
 LEVELS: Final = 10
 _STARTS: Final = tuple(sum((TILE >> level) ** 2 for level in range(before)) for before in range(LEVELS + 1))
+_SCALES: Final = tuple(0.5**level for level in range(LEVELS))
 _OCTAVES: Final = ((512, 0.55), (256, 0.35), (128, 0.22), (32, 0.20), (8, 0.22))
 """Cells a side and weight: fine grains, and clouds of 64 grains."""
 
@@ -53,7 +55,7 @@ def _enlarged(coarse: Single, factor: int) -> Single:
 def _at_level(levels: Single, u: float, v: float, level: int) -> float:
     """Return one level's value at (u, v), counted in texels of the finest level, between its four neighbours."""
     size = TILE >> level
-    u, v = u / (1 << level), v / (1 << level)
+    u, v = u * _SCALES[level], v * _SCALES[level]
     column, row = np.floor(u), np.floor(v)
     right, down = u - column, v - row
     left, top = int(column) & (size - 1), int(row) & (size - 1)
@@ -74,12 +76,10 @@ def noise(levels: Single, u: float, v: float, footprint: float) -> float:
         v: place along the surface, other axis, in grains.
         footprint: what a pixel covers there, in grains; what is too fine for it has faded to the mean.
     """
-    height = np.log2(max(footprint, 1.0))
-    if height >= LEVELS - 1:
+    if footprint <= 1.0:
+        return _at_level(levels, u, v, 0)
+    mantissa, exponent = math.frexp(footprint)
+    if exponent >= LEVELS:
         return 0.0
-    level = int(height)
-    share = height - level
-    value = _at_level(levels, u, v, level)
-    if share > 0.0:
-        value += share * (_at_level(levels, u, v, level + 1) - value)
-    return value
+    value, share = _at_level(levels, u, v, exponent - 1), 2.0 * mantissa - 1.0
+    return value + share * (_at_level(levels, u, v, exponent) - value)

@@ -1,11 +1,11 @@
 """From samples to pixels: every piece that a pixel's samples hit is shaded once, at their middle, in compiled loops.
 
-The light of a place is sun and sky on its own colour with grain (Lambert), the sky and the highlights of sun and lamps
-that it mirrors (Schlick, Blinn-Phong), darker and shinier where it is wet, seen through the air. Nothing mirrors other
-things: a wet road mirrors the sky and the lamps.
+The light of a place is sun and sky on its own colour with grain (Lambert), the sky and highlights of sun and lamps
+that it mirrors (Schlick, Blinn-Phong), darker and shinier where it is wet, seen through the air. Nothing mirrors
+other things: a wet road mirrors the sky and the lamps.
 
-A row of pixels is gathered into a table of fragments, which passes fill column by column. A pass takes its arrays out of
-their tuples once: inside a loop that would count references for every fragment, which costs more than the shading.
+A row of pixels is gathered into a table of fragments, which passes fill column by column. A pass takes its arrays out
+of their tuples once: inside a loop that would count references for every fragment, which costs more than the shading.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CLOUDS: Final = 9.3
 FILM_GLOSS: Final = 0.02
 """Share of light that water mirrors square on (refraction index 1.33)."""
 FILM_SHARPNESS: Final = 110.0
-PUDDLE_M: Final = 0.11
+PUDDLE_M: Final = 0.06
 """Puddles: size of the finest grain of the noise that decides where water stands, metres."""
 
 
@@ -47,7 +47,7 @@ sun's share, share of the sky, the lamps' light, what is mirrored of them."""
 
 
 class Skin(NamedTuple):
-    """What faces look like: unit normals towards the viewer (M, 3), colours (M, 3), rows of the material table (M, 8)."""
+    """What faces look like: unit normals to the viewer's side (M, 3), colours (M, 3), rows of `TABLE` (M, 8)."""
 
     normals: Array
     colours: Array
@@ -169,7 +169,7 @@ def _highlight(normal: Triple, eye: Triple, to: Triple, look: Look) -> float:
     if half <= 0.0 or look.sharpness * (1.0 - half) > 7.0:
         return 0.0
     seen = (eye[0] * x + eye[1] * y + eye[2] * z) / length
-    lobe = np.exp(look.sharpness * np.log(half)) * (look.sharpness + 2.0)
+    lobe = np.exp(look.sharpness * (half - 1.0)) * (look.sharpness + 2.0)  # Blinn-Phong's power, for half near 1
     return _mirrored(look, seen) * lobe / (8.0 * max(look.facing, _dot(normal, to), 0.05))
 
 
@@ -260,8 +260,8 @@ def _dress(count: int, fragments: Row, skin: Skin, weather: Weather, pixel: floa
 def _film(levels: Single, film: float, point: Triple, footprint: float) -> float:
     """Return how much of a water's mirror lies on wet ground: more in puddles."""
     unit = 1.0 / PUDDLE_M
-    pool = noise(levels, point[0] * unit, point[1] * unit, footprint * unit)
-    return film * (0.35 + 0.65 * _smooth(0.5 + 1.6 * pool))
+    pool = noise(levels, point[0] * unit, point[1] * unit, max(footprint * unit, 16.0))  # clouds only
+    return film * (0.45 + 0.55 * _smooth(0.3 + 2.0 * pool))
 
 
 @compiled
@@ -284,8 +284,7 @@ def _add_lamps(count: int, table: Array, lamps: Array) -> None:
     for at in range(count):
         point, normal, eye = _triple(table, at, X), _triple(table, at, NORMAL_X), _triple(table, at, EYE_X)
         look = Look(table[at, GLOSS_HERE], table[at, MIRROR_HERE], table[at, SHARPNESS_HERE], table[at, FACING])
-        for column in range(LAMP_RED, SHINE_BLUE + 1):
-            table[at, column] = 0.0
+        red, green, blue, shine_red, shine_green, shine_blue = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for index in range(lamps.shape[0]):
             x, y, z = lamps[index, 0] - point[0], lamps[index, 1] - point[1], lamps[index, 2] - point[2]
             source = normal[0] * x + normal[1] * y + normal[2] * z
@@ -299,12 +298,16 @@ def _add_lamps(count: int, table: Array, lamps: Array) -> None:
                 continue
             end = min(4.0 * (1.0 - square / lamps[index, 11]), 1.0)
             light = _smooth((along - none) / (lamps[index, 9] - none)) * end * source * inverse * inverse * inverse
-            for channel in range(3):
-                table[at, LAMP_RED + channel] += light * lamps[index, 3 + channel]
+            red += light * lamps[index, 3]
+            green += light * lamps[index, 4]
+            blue += light * lamps[index, 5]
             if look.mirror > 0.0:
                 light *= _highlight(normal, eye, (x * inverse, y * inverse, z * inverse), look)
-                for channel in range(3):
-                    table[at, SHINE_RED + channel] += light * lamps[index, 3 + channel]
+                shine_red += light * lamps[index, 3]
+                shine_green += light * lamps[index, 4]
+                shine_blue += light * lamps[index, 5]
+        table[at, LAMP_RED], table[at, LAMP_GREEN], table[at, LAMP_BLUE] = red, green, blue
+        table[at, SHINE_RED], table[at, SHINE_GREEN], table[at, SHINE_BLUE] = shine_red, shine_green, shine_blue
 
 
 @compiled

@@ -61,7 +61,7 @@ def _clipped(triangle: Array, polygon: Array) -> int:
 
 @compiled
 def plane_through(corners: Array, heights: Array, plane: Array) -> bool:
-    """Write the plane through heights (3,) at corners (3, 2) into `plane` (3,); tell whether the corners span an area."""
+    """Write the plane through heights (3,) at corners (3, 2) into `plane` (3,); tell whether they span an area."""
     u1, v1 = corners[1, 0] - corners[0, 0], corners[1, 1] - corners[0, 1]
     u2, v2 = corners[2, 0] - corners[0, 0], corners[2, 1] - corners[0, 1]
     area = u1 * v2 - v1 * u2
@@ -76,7 +76,7 @@ def plane_through(corners: Array, heights: Array, plane: Array) -> bool:
 
 @compiled
 def projected(triangles: Array, intrinsics: Array) -> Pieces:
-    """Project camera-frame triangles (M, 3, 3) into the picture; cut at the near plane, a face becomes 0 to 2 pieces."""
+    """Project camera-frame triangles (M, 3, 3); cut at the near plane, a face becomes 0 to 2 pieces."""
     corners, planes = np.empty((2 * len(triangles), 3, 2)), np.empty((2 * len(triangles), 3))
     faces = np.empty(2 * len(triangles), dtype=np.int64)
     polygon, flat, inverse = np.empty((4, 3)), np.empty((4, 2)), np.empty(4)
@@ -141,23 +141,26 @@ def draw(pieces: Pieces, grid: Grid, highest: Single, winner: npt.NDArray[np.int
     """
     edges = np.empty((3, 4))
     named = winner.size > 0
-    for piece in range(len(pieces.corners)):
-        corners = pieces.corners[piece]
-        top = min(corners[0, 1], corners[1, 1], corners[2, 1])
-        bottom = max(corners[0, 1], corners[1, 1], corners[2, 1])
-        first = _first_sample(top, grid.samples, grid.top, grid.top + grid.rows)
-        last = _first_sample(bottom, grid.samples, grid.top, grid.top + grid.rows)
+    left, top, samples = grid.left, grid.top, grid.samples
+    all_corners, planes = pieces.corners, pieces.planes
+    for piece in range(len(all_corners)):
+        corners = all_corners[piece]
+        upper = min(corners[0, 1], corners[1, 1], corners[2, 1])
+        lower = max(corners[0, 1], corners[1, 1], corners[2, 1])
+        first = _first_sample(upper, samples, top, top + grid.rows)
+        last = _first_sample(lower, samples, top, top + grid.rows)
         if first == last:
             continue
         _order_edges(corners, edges)
-        a, b, c = pieces.planes[piece]
+        a, b, c = planes[piece, 0], planes[piece, 1], planes[piece, 2]
         for row in range(first, last):
-            v = (row + 0.5) / grid.samples - 0.5
+            v = (row + 0.5) / samples - 0.5
             start, end = _span(edges, v, grid)
-            level = b * v + c
+            level, step = a * (0.5 / samples - 0.5) + b * v + c, a / samples
+            line = row - top
             for column in range(start, end):
-                value = np.float32(a * ((column + 0.5) / grid.samples - 0.5) + level)
-                if value > highest[row - grid.top, column - grid.left]:
-                    highest[row - grid.top, column - grid.left] = value
+                value = np.float32(step * column + level)
+                if value > highest[line, column - left]:
+                    highest[line, column - left] = value
                     if named:
-                        winner[row - grid.top, column - grid.left] = piece
+                        winner[line, column - left] = piece

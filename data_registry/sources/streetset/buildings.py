@@ -18,6 +18,7 @@ from data_registry.scene3d.solids import Colour
 from data_registry.sources.streetset.alignment import Alignment, Reach
 from data_registry.sources.streetset.fronts import (
     DARK,
+    DEEP,
     FOOTING_M,
     RENDERS,
     ROOFS,
@@ -58,7 +59,8 @@ def _shop(house: House, dice: Dice) -> list[Mesh]:
     parts = [_shop_wall(columns, door, house.width, paint), *entry(opening, sign)]
     if len(shown):
         bright = 1.0 if dice.values[23] < 2.2 * house.lit else 0.0
-        parts += [reveals(windows, paint), glass(windows, dice, bright, 30), bars(windows, sign, 0.07, 0.22)]
+        parts += [reveals(windows, paint), glass(windows, dice, bright, 30, 0.45), bars(windows, sign, 0.07, 0.22)]
+        parts.append(_goods(windows, dice))
     board = blocks((0.3, -0.10, 2.95), (house.width - 0.3, 0.0, 3.45))
     parts.append(panes(board, sign))
     parts.append(_letters(house, dice))
@@ -78,6 +80,23 @@ def _shop_wall(columns: Array, door: int, width: float, paint: Colour) -> Mesh:
         spanned((left, 0.0, 2.6), (right, 0.0, 2.75)),
     ]
     return joined([solid, panes(np.concatenate(jambs), paint, Material.MASONRY)])
+
+
+def _goods(windows: Holes, dice: Dice) -> Mesh:
+    """Return what stands behind a shop's panes: boxes and figures of many sizes, close to the glass."""
+    x0, x1, z0, _ = windows.spans()
+    each = 5
+    count = each * len(x0)
+    left, right, low = (np.repeat(value, each) for value in (x0 + 0.12, x1 - 0.12, z0))
+    pitch = (right - left) / each
+    start = left + pitch * (np.tile(np.arange(each), len(x0)) + 0.2 * dice.many(400, count))
+    high = low + 0.20 + 0.9 * dice.many(433, count) ** 2
+    tint = np.column_stack([dice.many(index, count) for index in (460, 467, 481)])
+    tone = (0.03 + 0.16 * dice.many(490, count)[:, None]) * (0.6 + 0.8 * tint)
+    corners = spanned(
+        (start, DEEP - 0.008, low), (start + pitch * (0.55 + 0.40 * dice.many(450, count)), DEEP - 0.008, high)
+    )
+    return panes(corners, tone)
 
 
 def _letters(house: House, dice: Dice) -> Mesh:

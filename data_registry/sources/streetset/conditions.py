@@ -162,4 +162,4 @@ def headlamps(position: tuple[float, float, float], yaw: float) -> tuple[Lamp, .
         yaw: where it looks, radians.
     """
     beam = np.array([np.cos(yaw), np.sin(yaw), -0.04])
-    return (Lamp(np.array(position), HEADLAMP_POWER * HEADLIGHT, beam / np.linalg.norm(beam), 0.16),)
+    return (Lamp(np.array(position), HEADLAMP_POWER * HEADLIGHT, beam / np.linalg.norm(beam), 0.19),)

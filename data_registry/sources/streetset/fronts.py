@@ -137,8 +137,8 @@ def reveals(holes: Holes, colour: Colour) -> Mesh:
     return panes(np.concatenate(sides), (0.8 * colour[0], 0.8 * colour[1], 0.8 * colour[2]), Material.MASONRY)
 
 
-def glass(holes: Holes, dice: Dice, lit: float, first: int) -> Mesh:
-    """Return what fills the openings: panes of glass, some with curtains, some of them lit."""
+def glass(holes: Holes, dice: Dice, lit: float, first: int, least: float = 0.18) -> Mesh:
+    """Return what fills the openings: panes of glass, some with curtains; a share `lit` glows, at `least` so bright."""
     x0, x1, z0, z1 = holes.spans()
     count = len(x0)
     chance, tone = dice.many(first, count), dice.many(first + 211, count)
@@ -151,7 +151,7 @@ def glass(holes: Holes, dice: Dice, lit: float, first: int) -> Mesh:
         corners = spanned((x0[dark], DEEP, z0[dark]), (x1[dark], DEEP, z1[dark]))
         parts.append(panes(corners, paint, Material.GLASS))
     if glows.any():
-        strength = (0.18 + 0.5 * tone**2)[glows, None]
+        strength = (least + 0.5 * tone**2)[glows, None]
         warm = (dice.many(first + 97, count)[glows] < 0.75)[:, None]
         paint = strength * np.where(warm, np.array(WARM), np.array(COOL))
         # Brighter below, where the lamp's light falls, than behind the curtain above: two panes.

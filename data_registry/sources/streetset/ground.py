@@ -122,7 +122,8 @@ def kerb(axis: Alignment, edge: float, side: int, reach: Reach | None = None, he
     stations = _joints(axis, reach, 1.0, 0.015)
     gap, stone = _pattern(stations, 1.0, 0.015)
     grey = 0.92 + 0.16 * _shuffled(stone, 5)
-    tone: Array = np.where(gap, 0.6, grey)[:, None] * np.array([[0.72, 1.0]])
+    shade: Array = np.where(gap, np.full(len(grey), 0.6), grey)
+    tone = shade[:, None] * np.array([[0.72, 1.0]])
     profile = [(edge, -0.02), (edge + 0.015 * side, height), (edge + KERB_STONE_M * side, height)]
     return lattice(axis, stations, profile, tone[:, :, None] * np.array(GRANITE.colour), GRANITE.material)
 

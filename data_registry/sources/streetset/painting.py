@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 QUALITY: Final = 95
 SUBSAMPLING: Final = "4:2:0"
-MOST_LAMPS: Final = 20
+MOST_LAMPS: Final = 14
 HALO_STEP: Final = 8
 HALO_LEVEL: Final = 0.55
 SHADOW_REACH_M: Final = 30.0

@@ -44,9 +44,14 @@ def _face(kind: str, z: float) -> Mesh:
         ],
         "speed": [back, regular(0, 0.32, RED, 24), regular(1, 0.25, WHITE, 24), *_digits(z)],
         "stop": [back, regular(0, 0.36, WHITE, 8), regular(1, 0.33, RED, 8), *_written("STOP", z)],
-        "warning": [regular(0, 0.42, RED, 3), regular(1, 0.31, WHITE, 3), *figure],
-        "give_way": [regular(0, 0.42, RED, 3, 0.0), regular(1, 0.29, WHITE, 3, 0.0)],
-        "crossing": [bar(0, (-0.32, 0.32, -0.32, 0.32), BLUE), regular(1, 0.27, WHITE, 3), *_walker(z)],
+        "warning": [regular(-1, 0.42, ZINC, 3), regular(0, 0.42, RED, 3), regular(1, 0.31, WHITE, 3), *figure],
+        "give_way": [regular(-1, 0.42, ZINC, 3, 0.0), regular(0, 0.42, RED, 3, 0.0), regular(1, 0.29, WHITE, 3, 0.0)],
+        "crossing": [
+            bar(-1, (-0.32, 0.32, -0.32, 0.32), ZINC),
+            bar(0, (-0.32, 0.32, -0.32, 0.32), BLUE),
+            regular(1, 0.27, WHITE, 3),
+            *_walker(z),
+        ],
     }
     return joined(layers[kind])
 

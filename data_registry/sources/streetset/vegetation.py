@@ -56,8 +56,11 @@ LEAVES: Final = 1100
 
 
 @lru_cache(maxsize=64)
-def tree(kind: str = "linden", height: float = 7.0, seed: int = 0) -> Mesh:
-    """Return a tree of that height, metres; equal arguments give an equal tree."""
+def tree(kind: str = "linden", height: float = 7.0, seed: int = 0, detail: float = 1.0) -> Mesh:
+    """Return a tree of that height, metres; equal arguments give an equal tree.
+
+    detail: share of its leaves, which are larger then; 0.2 looks the same from 60 m on and costs a fifth.
+    """
     plan = KINDS[kind]
     centres, radii = _lumps(plan, height, seed)
     top = (0.04 * height, 0.0, (plan.stem + 0.35 * (1 - plan.stem)) * height)
@@ -71,10 +74,11 @@ def tree(kind: str = "linden", height: float = 7.0, seed: int = 0) -> Mesh:
         wood.append(tube(start, (0.8 * x, 0.8 * y, max(z, start[2] + 0.2)), (0.35 * thick, 0.15 * thick), plan.bark, 5))
     dark = (0.45 * plan.green[0], 0.5 * plan.green[1], 0.5 * plan.green[2])
     inside = [
-        ellipsoid((x, y, z), (0.80 * r, 0.80 * r, 0.64 * r), dark)
+        ellipsoid((x, y, z), (0.80 * r, 0.80 * r, 0.64 * r), dark, 8 if detail > 0.5 else 6)
         for (x, y, z), r in zip(centres.tolist(), radii.tolist(), strict=True)
     ]
-    leaves = _leaves(centres, radii, plan.leaf * height, plan.green, (seed, LEAVES))
+    leaf = plan.leaf * height * detail**-0.35
+    leaves = _leaves(centres, radii, leaf, plan.green, (seed, max(40, round(detail * LEAVES))))
     return joined([joined(wood).made_of(Material.MASONRY), joined(inside).made_of(Material.FOLIAGE), leaves])
 
 
@@ -97,15 +101,21 @@ def _lumps(plan: Kind, height: float, seed: int) -> tuple[Array, Array]:
 
 
 def _leaves(centres: Array, radii: Array, size: float, green: Colour, source: tuple[int, int]) -> Mesh:
-    """Return tufts of leaves as small quads all over clumps, of different greens and tilts; source: seed, count."""
-    seed, count = source
-    dice = raw_bytes(seed + 5000, 10 * count).reshape(10, count).astype(np.float64) / 255
+    """Return leaves as small quads all over clumps, of different greens and tilts; source: seed, most leaves."""
+    seed, most = source
+    dice = raw_bytes(seed + 5000, 20 * most).reshape(10, 2 * most).astype(np.float64) / 255
     share = np.cumsum(radii**2)
-    lump = np.searchsorted(share / share[-1], (np.arange(count) + 0.5) / count)
+    lump = np.searchsorted(share / share[-1], (np.arange(2 * most) + 0.5) / (2 * most))
     turn, rise = 2 * np.pi * dice[0], 2 * dice[1] - 1
     flat = np.sqrt(1 - rise**2)
     outward = np.column_stack([flat * np.cos(turn), flat * np.sin(turn), rise])
-    middle = centres[lump] + outward * (radii[lump] * (0.70 + 0.29 * dice[2]))[:, None] * (1.0, 1.0, 0.80)
+    middle = centres[lump] + outward * (radii[lump] * (0.76 + 0.20 * dice[2]))[:, None] * (1.0, 1.0, 0.80)
+    # Leaves within other clumps are never seen.
+    gap = np.linalg.norm((middle[:, None] - centres) / (1.0, 1.0, 0.80), axis=2) / radii
+    chosen = np.flatnonzero((gap > 0.75).all(axis=1))
+    chosen = chosen[np.linspace(0, len(chosen) - 1, min(most, len(chosen))).astype(int)]
+    dice, outward, middle = dice[:, chosen], outward[chosen], middle[chosen]
+    rise, count = rise[chosen], len(chosen)
     first = np.cross(outward, dice[3:6].T - 0.5)
     first /= np.maximum(np.linalg.norm(first, axis=1), 1e-6)[:, None]
     second = np.cross(outward, first) + (dice[8] - 0.3)[:, None] * outward
@@ -123,14 +133,16 @@ def bush(size: tuple[float, float, float] = (1.2, 1.2, 1.0), seed: int = 0) -> M
     """Return a bush that fills about length x width x height, metres."""
     dice = raw_bytes(seed + 700, 32).astype(np.float64) / 255
     turn = np.arange(6) * 1.05 + dice[:6]
-    centres = np.column_stack([0.26 * np.cos(turn), 0.26 * np.sin(turn), 0.30 + 0.18 * dice[6:12]])
-    radii = 0.20 + 0.06 * dice[12:18]
+    centres = np.column_stack([0.24 * np.cos(turn), 0.24 * np.sin(turn), 0.26 + 0.42 * (np.arange(6) % 3) / 2])
+    radii = 0.25 + 0.05 * dice[12:18]
     green = (0.05 + 0.03 * float(dice[20]), 0.095 + 0.03 * float(dice[21]), 0.03)
+    dark = (0.025, 0.045, 0.015)
     inside = [
-        ellipsoid((x, y, z), (0.9 * r, 0.9 * r, z + 0.02), (0.025, 0.045, 0.015), 6)
+        ellipsoid((x, y, z), (0.78 * r, 0.78 * r, 0.62 * r), dark, 6)
         for (x, y, z), r in zip(centres.tolist(), radii.tolist(), strict=True)
     ]
-    leaves = _leaves(centres, radii, 0.055, green, (seed + 90, 190))
+    inside.append(ellipsoid((0.0, 0.0, 0.25), (0.36, 0.36, 0.30), dark, 8))
+    leaves = _leaves(centres, radii, 0.05, green, (seed + 90, 300))
     return joined([joined(inside).made_of(Material.FOLIAGE), leaves]).scaled(size)
 
 
@@ -155,7 +167,7 @@ def hedge(axis: Alignment, offset: float, reach: Reach, height: float = 1.1, see
         for k in (0, 1)
     ]
     corners = np.concatenate([*sides, *caps])
-    tone = 0.75 + 0.5 * raw_bytes(seed + 801, len(corners)).astype(np.float64)[:, None] / 255
+    tone = 0.92 + 0.16 * raw_bytes(seed + 801, len(corners)).astype(np.float64)[:, None] / 255
     return panes(corners, tone * np.array((0.045, 0.085, 0.025)), Material.FOLIAGE)
 
 
