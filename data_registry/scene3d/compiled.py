@@ -1,7 +1,7 @@
 """The one door to numba: plain loops over arrays, compiled once and kept beside the source.
 
-No `fastmath` and no threads, so the same input gives the same bits. Where neither the source folder nor the user's cache
-folder (or `NUMBA_CACHE_DIR`) can be written, the loops are compiled anew in each process.
+No `fastmath` and no threads, so the same input gives the same bits. Where the source folder cannot be written, numba
+takes the user's cache folder or `NUMBA_CACHE_DIR`; where none can, the loops are compiled anew in each process.
 """
 
 from __future__ import annotations

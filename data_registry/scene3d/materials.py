@@ -41,10 +41,10 @@ class Material(IntEnum):
 
 
 COLUMNS: Final = ("grain", "grain_m", "gloss", "mirror", "sharpness", "glow", "soaks", "film")
-"""grain: strength of the texture, share of the colour; grain_m: size of its finest grains, metres; gloss: share of light
-that is mirrored square on; mirror: the same at a flat angle (Schlick goes from one to the other); sharpness: exponent of
-highlights (Blinn-Phong); glow: 1 when the colour is light sent out; soaks: share of the colour that is lost when it is
-wet; film: share of a water's mirror that it gets when it is wet and level."""
+"""grain: strength of the texture, share of the colour; grain_m: size of its finest grains, metres; gloss: share of
+light that is mirrored square on; mirror: the same at a flat angle (Schlick goes from one to the other); sharpness:
+exponent of highlights (Blinn-Phong); glow: 1 when the colour is light sent out; soaks: share of the colour that is lost
+when it is wet; film: share of a water's mirror that it gets when it is wet and level."""
 
 GRAIN, GRAIN_M, GLOSS, MIRROR, SHARPNESS, GLOW, SOAKS, FILM = range(len(COLUMNS))
 

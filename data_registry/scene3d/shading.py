@@ -1,11 +1,11 @@
 """From samples to pixels: every piece that a pixel's samples hit is shaded once, at their middle, in compiled loops.
 
-The light of a place is sun and sky on its own colour with grain (Lambert), the sky and the highlights of sun and lamps
-that it mirrors (Schlick, Blinn-Phong), darker and shinier where it is wet, seen through the air. Nothing mirrors other
-things: a wet road mirrors the sky and the lamps.
+The light of a place is sun and sky on its own colour with grain (Lambert), the sky and highlights of sun and lamps
+that it mirrors (Schlick, Blinn-Phong), darker and shinier where it is wet, seen through the air. Nothing mirrors
+other things: a wet road mirrors the sky and the lamps.
 
-A row of pixels is gathered into a table of fragments, which passes fill column by column. A pass takes its arrays out of
-their tuples once: inside a loop that would count references for every fragment, which costs more than the shading.
+A row of pixels is gathered into a table of fragments, which passes fill column by column. A pass takes its arrays out
+of their tuples once: inside a loop that would count references for every fragment, which costs more than the shading.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CLOUDS: Final = 9.3
 FILM_GLOSS: Final = 0.02
 """Share of light that water mirrors square on (refraction index 1.33)."""
 FILM_SHARPNESS: Final = 110.0
-PUDDLE_M: Final = 0.11
+PUDDLE_M: Final = 0.06
 """Puddles: size of the finest grain of the noise that decides where water stands, metres."""
 
 
@@ -47,7 +47,7 @@ sun's share, share of the sky, the lamps' light, what is mirrored of them."""
 
 
 class Skin(NamedTuple):
-    """What faces look like: unit normals towards the viewer (M, 3), colours (M, 3), rows of the material table (M, 8)."""
+    """What faces look like: unit normals to the viewer's side (M, 3), colours (M, 3), rows of `TABLE` (M, 8)."""
 
     normals: Array
     colours: Array
@@ -260,8 +260,8 @@ def _dress(count: int, fragments: Row, skin: Skin, weather: Weather, pixel: floa
 def _film(levels: Single, film: float, point: Triple, footprint: float) -> float:
     """Return how much of a water's mirror lies on wet ground: more in puddles."""
     unit = 1.0 / PUDDLE_M
-    pool = noise(levels, point[0] * unit, point[1] * unit, footprint * unit)
-    return film * (0.35 + 0.65 * _smooth(0.5 + 1.6 * pool))
+    pool = noise(levels, point[0] * unit, point[1] * unit, max(footprint * unit, 16.0))  # clouds only
+    return film * (0.45 + 0.55 * _smooth(0.3 + 2.0 * pool))
 
 
 @compiled

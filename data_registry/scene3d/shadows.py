@@ -34,6 +34,8 @@ FINE_AHEAD_M: Final = 22.0
 COARSE_AHEAD_M: Final = 100.0
 """How far ahead of the camera their middles lie."""
 RELIEF_M: Final = 0.015
+CREASE_TEXELS: Final = 2.5
+"""What lies fewer texels than this nearer to the sun than a place does not shade it: the other side of a crease."""
 
 FEET_TEXELS: Final = 700
 FEET_TEXEL_M: Final = 0.1
@@ -45,6 +47,9 @@ STEP_M: Final = 0.05
 WALL_M: Final = 0.3
 """Faces that are steep and rise more than this stand on the ground like walls."""
 GROUNDS: Final = (Material.ASPHALT, Material.PAVING, Material.GRASS, Material.MARKING, Material.WATER, Material.ICE)
+NO_GROUND_M: Final = 1e9
+DOWNWARDS: Final = np.diag([1.0, 1.0, -1.0])
+"""Axes of a map that keeps what is lowest."""
 FEET_BLUR_M: Final = 0.5
 FEET_SHARE: Final = 0.85
 """Share of the sky that is lost below a large body."""
@@ -57,7 +62,7 @@ class Cover(NamedTuple):
         sun: (2, N, N), distance along the sun's direction of what is first lit, -inf where nothing is.
         axes: unit vectors right, up and towards the sun.
         origins: (right, up) of the first texel of each sun map, metres.
-        ground: (K, K), height of the ground, +inf where nothing is; first axis y, second x.
+        ground: (K, K), height of the ground, NO_GROUND_M where nothing is; first axis y, second x.
         feet: (K, K), share of the sky lost just above the ground.
         feet_origin: (x, y) of the first texel of both.
     """
@@ -177,8 +182,8 @@ def _flattened(triangles: Array, axes: Array, origin: Array, texel: float) -> Pi
 def _ground(triangles: Array, lying: npt.NDArray[np.bool_], origin: Array) -> Single:
     """Return the height (K, K) of what is made of a ground's material, elsewhere of the lowest thing."""
     known = _heights(triangles[lying], np.eye(3), origin)
-    lowest = -_heights(triangles, np.diag([1.0, 1.0, -1.0]), origin)
-    return np.where(np.isfinite(known), known, lowest)
+    lowest = -_heights(triangles, DOWNWARDS, origin)
+    return np.minimum(np.where(np.isfinite(known), known, lowest), np.float32(NO_GROUND_M))
 
 
 def _feet(triangles: Array, ground: Single, origin: Array) -> Single:
@@ -189,7 +194,7 @@ def _feet(triangles: Array, ground: Single, origin: Array) -> Single:
     column, row = np.where(inside[:, None], index, 0).T
     gap = low - ground[row, column]
     near = inside & (gap < FEET_HEIGHT_M)
-    bodies = _heights(triangles[near & (gap > STEP_M)], np.eye(3), origin) - ground
+    bodies = -_heights(triangles[near & (gap > STEP_M)], DOWNWARDS, origin) - ground
     taken = ((bodies > STEP_M) & (bodies < FEET_HEIGHT_M)).astype(np.float32)
     _mark_walls(triangles[near & (high - low > WALL_M)], (origin[0], origin[1], FEET_TEXEL_M), taken)
     size = round(FEET_BLUR_M / FEET_TEXEL_M)
@@ -260,28 +265,29 @@ def sun_share(maps: Single, axes: Axes, origins: tuple[Pair, Pair], point: Tripl
     rise = max(normal[0] * toward[0] + normal[1] * toward[1] + normal[2] * toward[2], 1e-3)
     along_u = -(normal[0] * axes[0][0] + normal[1] * axes[0][1] + normal[2] * axes[0][2]) / rise * texel
     along_v = -(normal[0] * axes[1][0] + normal[1] * axes[1][1] + normal[2] * axes[1][2]) / rise * texel
-    height = toward[0] * point[0] + toward[1] * point[1] + toward[2] * point[2] + RELIEF_M / rise
-    return _lit_share(maps, level, (u, v), (height, along_u, along_v))
+    height = toward[0] * point[0] + toward[1] * point[1] + toward[2] * point[2]
+    plane = (height + RELIEF_M / rise, along_u, along_v)
+    return _lit_share(maps, level, (u, v), plane, height + CREASE_TEXELS * texel)
 
 
 @compiled
-def _lit_share(maps: Single, level: int, place: Pair, plane: Triple) -> float:
-    """Return the share of 3 x 3 texels, weighted by a smooth bump, where nothing is higher than the face's plane."""
+def _lit_share(maps: Single, level: int, place: Pair, plane: Triple, least: float) -> float:
+    """Return the share of 3 x 3 texels, weighted by a smooth bump, with nothing above the face's plane and `least`."""
     u, v = place
     height, along_u, along_v = plane
     column, row = int(u + 0.5), int(v + 0.5)
     across, down = u - column, v - row
     left, middle, right = (0.5 - across) ** 2 * 0.5, 0.75 - across * across, (0.5 + across) ** 2 * 0.5
-    lit = 0.0
+    hidden = 0.0
     for step in range(-1, 2):
         weight = 0.75 - down * down if step == 0 else (0.5 + step * down) ** 2 * 0.5
         expected = height + along_v * (step - down) - along_u * across
         line = row + step
-        part = left * (maps[level, line, column - 1] <= expected - along_u)
-        part += middle * (maps[level, line, column] <= expected)
-        part += right * (maps[level, line, column + 1] <= expected + along_u)
-        lit += weight * part
-    return lit
+        part = left * (maps[level, line, column - 1] > max(expected - along_u, least))
+        part += middle * (maps[level, line, column] > max(expected, least))
+        part += right * (maps[level, line, column + 1] > max(expected + along_u, least))
+        hidden += weight * part
+    return max(1.0 - hidden, 0.0)
 
 
 @compiled

@@ -139,7 +139,7 @@ def disc(centre: Point, radius: float, colour: Coat, sides: int = 14) -> Mesh:
 
 
 def button(centre: Point, radius: float, depth: float, colour: Coat, sides: int = 12) -> Mesh:
-    """Return a round lamp or knob that looks along x: from `centre` it stands out by `depth` (backwards if negative)."""
+    """Return a round lamp or knob that looks along x: from `centre` it stands out by `depth` (back if negative)."""
     x, y, z = centre
     return tube((x, y, z), (x + depth, y, z), (radius, 0.94 * radius), colour, sides)
 

@@ -61,7 +61,7 @@ def _clipped(triangle: Array, polygon: Array) -> int:
 
 @compiled
 def plane_through(corners: Array, heights: Array, plane: Array) -> bool:
-    """Write the plane through heights (3,) at corners (3, 2) into `plane` (3,); tell whether the corners span an area."""
+    """Write the plane through heights (3,) at corners (3, 2) into `plane` (3,); tell whether they span an area."""
     u1, v1 = corners[1, 0] - corners[0, 0], corners[1, 1] - corners[0, 1]
     u2, v2 = corners[2, 0] - corners[0, 0], corners[2, 1] - corners[0, 1]
     area = u1 * v2 - v1 * u2
@@ -76,7 +76,7 @@ def plane_through(corners: Array, heights: Array, plane: Array) -> bool:
 
 @compiled
 def projected(triangles: Array, intrinsics: Array) -> Pieces:
-    """Project camera-frame triangles (M, 3, 3) into the picture; cut at the near plane, a face becomes 0 to 2 pieces."""
+    """Project camera-frame triangles (M, 3, 3); cut at the near plane, a face becomes 0 to 2 pieces."""
     corners, planes = np.empty((2 * len(triangles), 3, 2)), np.empty((2 * len(triangles), 3))
     faces = np.empty(2 * len(triangles), dtype=np.int64)
     polygon, flat, inverse = np.empty((4, 3)), np.empty((4, 2)), np.empty(4)

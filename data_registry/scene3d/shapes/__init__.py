@@ -113,7 +113,7 @@ SHAPES: Final[dict[str, Callable[..., Mesh]]] = {
     "van": van,
     "works_barrier": works_barrier,
 }
-"""Standing shapes by name; each takes (length, width, height) in metres and colour=, the linear RGB of its main part."""
+"""Standing shapes by name; each takes (length, width, height) in metres and colour=, its main part's linear RGB."""
 
 MOUNTED: Final[dict[str, Callable[..., Mesh]]] = {
     "portable_signal": mounted_portable_signal,

@@ -7,9 +7,10 @@ Darkness, layers and stones give the depth instead.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+import shapely
 
 from data_registry.geometry import Array
 from data_registry.scene3d.materials import Material
@@ -114,11 +115,15 @@ def cave_in(outline: Array, height_at: HeightAt) -> Mesh:
     edge = _edge(shape, CAVE_IN)
     parts = [*_hole(shape, edge, CAVE_IN), *_cracks(shape, edge, CAVE_IN), *_rubble(shape, edge, CAVE_IN)]
     parts += _ring_cracks(shape, edge)
-    for number in range(9):
-        values = noise(6, shape.seed + 300 + number)
-        spoke = int(((number + 0.6 * values[0]) / 9) * SPOKES) % SPOKES
-        parts.append(_slab(shape, spoke, float(edge[spoke]) * (0.60 + 0.20 * float(values[1])), values))
-    return draped(joined(parts), height_at)
+    shapely.prepare(shape.area)
+    slabs = [_slab(shape, edge, number) for number in range(9)]
+    return draped(joined([*parts, *(slab for slab in slabs if _inside(shape, slab))]), height_at)
+
+
+def _inside(shape: Star, mesh: Mesh) -> bool:
+    """Say whether a small solid lies in the outline."""
+    hull: Any = shapely.convex_hull(shapely.multipoints(mesh.vertices[:, :2]))
+    return bool(shape.area.contains(hull))
 
 
 def _edge(shape: Star, kind: Collapse) -> Array:
@@ -229,18 +234,21 @@ def _rubble(shape: Star, edge: Array, kind: Collapse) -> list[Mesh]:
         coat = Finish(asphalt if number % 3 else gravel, Material.ASPHALT)
         level = 0.0 if out else -kind.sink
         builder = chunk if number % 3 else stone
-        parts.append(builder((float(middle[0]), float(middle[1]), level), size, shape.seed + number, coat))
+        lump = builder((float(middle[0]), float(middle[1]), level), size, shape.seed + number, coat)
+        parts += [lump] if _inside(shape, lump) else []
     return parts
 
 
-def _slab(shape: Star, spoke: int, share: float, values: Array) -> Mesh:
+def _slab(shape: Star, edge: Array, number: int) -> Mesh:
     """Return a broken plate of road that leans into the pit, its outer end proud of the road."""
-    reach = float(shape.reach[spoke])
-    near = float(shape.reach.min())
-    size = (0.24 + 0.14 * float(values[2])) * min(reach, 1.6 * near)
-    middle = shape.at(np.array([spoke]), share)[0]
+    values = noise(6, shape.seed + 300 + number)
+    spoke = int(((number + 0.6 * values[0]) / 9) * SPOKES) % SPOKES
+    size = (0.24 + 0.14 * float(values[2])) * min(float(shape.reach[spoke]), 1.6 * float(shape.reach.min()))
+    middle = shape.at(np.array([spoke]), float(edge[spoke]) * (0.60 + 0.20 * float(values[1])))[0]
     tilt = min(0.10 * size, 0.045) + 0.02 * float(values[3])
     place = (float(middle[0]), float(middle[1]), -0.4 * CAVE_IN.sink)
-    return slab_of_road(
-        place, 0.5 * size, float(shape.turn[spoke]) + 0.6 * (float(values[4]) - 0.5), tilt, shape.seed + spoke
-    )
+    turn = float(shape.turn[spoke]) + 0.6 * (float(values[4]) - 0.5)
+    slab = slab_of_road(place, 0.5 * size, turn, tilt, shape.seed + spoke)
+    # The lower end is buried in the pit's floor, which is all that is drawn of what lies below.
+    sunk = np.maximum(slab.vertices, (-np.inf, -np.inf, -CAVE_IN.sink))
+    return Mesh(sunk, slab.faces, slab.colours, slab.materials)

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from data_registry.geometry import Array
-from data_registry.scene3d.mesh import Mesh, joined
+from data_registry.scene3d.mesh import Mesh
 from data_registry.scene3d.shapes.parts import (
     AMBER_LAMP,
     GLASS,
@@ -25,10 +25,18 @@ from data_registry.scene3d.shapes.parts import (
     paint,
     wheel,
 )
-from data_registry.scene3d.solids import Coat, Colour, Point, both_sides, box, loft, panel, quads, sheet
+from data_registry.scene3d.solids import Coat, Colour, Point, both_sides, box, loft, panel, quads, sheet, tube
 
 FLANK: Final = 0.95
 """Half width of the body as a share of the box's: the mirrors reach the box."""
+
+
+GLASS_OUT_M: Final = 0.014
+"""How far windows stand out of the cabin, metres."""
+
+
+BULGE_M: Final = 0.05
+"""How far windscreen and rear window bow out in their middle, metres."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +106,7 @@ def _stations(body: CarBody, scale: Array) -> tuple[Array, Array]:
     arches = np.concatenate([axle * scale[0] + arch * np.cos(turn) for axle in body.axles])
     knots = np.array([knot[0] for knot in body.knots]) * scale[0]
     ahead = np.concatenate([axle * scale[0] + arch * np.array([-1.001, 1.001]) for axle in body.axles])
-    x = np.unique(np.round(np.concatenate([knots, arches, ahead]), 6))
+    x = np.asarray(np.unique(np.round(np.concatenate([knots, arches, ahead]), 6)), dtype=np.float64)
     low = np.full(len(x), body.sill * scale[2])
     for axle in body.axles:
         rise = np.sqrt(np.maximum(arch**2 - (x - axle * scale[0]) ** 2, 0.0))
@@ -152,9 +160,9 @@ def _cap(ring: Array, coat: Coat) -> Mesh:
 def _at(cabin: Cabin, scale: Array, along: float, across: float, up: float) -> Point:
     """Give a point of the cabin's skin: along 0 (back) to 1 (front), across -1..1, up 0 (waist) to 1 (roof's edge)."""
     back, front, half, z = (foot + up * (roof - foot) for foot, roof in zip(cabin.foot, cabin.roof, strict=True))
-    bulge = (along - 0.5) * 0.055 * (1.0 - across**2)
-    x = back + along * (front - back) + bulge * 0.6
-    return float(x * scale[0]), float(across * half * scale[1]), float(z * scale[2])
+    bulge = 2 * BULGE_M * (along - 0.5) * (1.0 - across**2)
+    x = back + along * (front - back)
+    return float(x * scale[0] + bulge), float(across * half * scale[1]), float(z * scale[2])
 
 
 ACROSS: Final = (1.0, 0.5, 0.0, -0.5, -1.0)
@@ -181,12 +189,18 @@ def _greenhouse(cabin: Cabin, scale: Array, coat: Coat) -> list[Mesh]:
         ring(1.0, 0.82, 0.12 * edge + 0.88 * top),
         ring(1.0, 0.5, top),
     ]
-    glass = [_screen(cabin, scale, 1.014, (0.06, 0.93)), _screen(cabin, scale, -0.014, cabin.rear_window)]
+    out = _outset(cabin, scale)
+    glass = [_screen(cabin, scale, 1.0 + 2 * out, (0.06, 0.93)), _screen(cabin, scale, -out, cabin.rear_window)]
     sides: list[Mesh] = []
     for start, end in cabin.windows:
         corners = [(start, 0.10), (end, 0.10), (end - 0.015, 0.90), (start + 0.02, 0.90)]
         sides.append(panel([_at(cabin, scale, along, 1.014, up) for along, up in corners], GLASS))
     return [loft(rings, coat), *glass, both_sides(sides)] if sides else [loft(rings, coat), *glass]
+
+
+def _outset(cabin: Cabin, scale: Array) -> float:
+    """Return the share of the cabin's length that puts glass just outside its back."""
+    return GLASS_OUT_M / float((cabin.roof[1] - cabin.roof[0]) * scale[0])
 
 
 def _screen(cabin: Cabin, scale: Array, along: float, levels: tuple[float, float]) -> Mesh:
@@ -221,7 +235,7 @@ def _flank(body: CarBody, scale: Array, coat: Coat) -> list[Mesh]:
         parts.append(box((x, y, z), (x + 0.17, y + 0.035, z + 0.03), coat))
     x0, x1 = (axle * float(scale[0]) for axle in body.axles)
     reach, z = 1.2 * body.wheel * float(scale[2]), (body.sill + 0.01) * float(scale[2])
-    y = 0.955 * float(scale[1])
+    y = 0.972 * float(scale[1])
     parts.append(box((x0 + reach, y - 0.03, z), (x1 - reach, y + 0.012, z + 0.05 * float(scale[2])), TRIM))
     return [*parts, *_mirror(body, scale, coat)]
 
@@ -245,7 +259,9 @@ def _square(y0: float, y1: float, z0: float, z1: float) -> tuple[tuple[float, fl
 def _wheels(body: CarBody, scale: Array) -> list[Mesh]:
     radius = body.wheel * float(scale[2])
     y = 0.985 * float(scale[1])
-    return [wheel((axle * float(scale[0]), y, radius), radius, 0.22 * float(scale[1])) for axle in body.axles]
+    axles = [axle * float(scale[0]) for axle in body.axles]
+    rods = [tube((x, 0.0, radius), (x, y - 0.1, radius), (0.05, 0.05), TRIM, 6) for x in axles]
+    return [*rods, *(wheel((x, y, radius), radius, 0.22 * float(scale[1])) for x in axles)]
 
 
 def _nose(body: CarBody, scale: Array, state: CarState) -> list[Mesh]:
@@ -296,7 +312,8 @@ def _tail(body: CarBody, scale: Array, state: CarState) -> list[Mesh]:
     ]
     cabin = body.cabin
     brake = [
-        _at(cabin, scale, -0.02, across, up) for across, up in ((-0.18, 0.95), (0.18, 0.95), (0.18, 1.0), (-0.18, 1.0))
+        _at(cabin, scale, -1.3 * _outset(cabin, scale), across, up)
+        for across, up in ((-0.18, 0.95), (0.18, 0.95), (0.18, 1.0), (-0.18, 1.0))
     ]
     return [
         both_sides(left),

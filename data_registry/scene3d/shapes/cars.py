@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from data_registry.geometry import Array
 from data_registry.scene3d.mesh import Mesh, joined
 from data_registry.scene3d.shapes.car_body import Cabin, CarBody, CarState, car_parts
 from data_registry.scene3d.shapes.parts import (
@@ -20,6 +21,7 @@ from data_registry.scene3d.shapes.parts import (
     fitted,
     paint,
     shaded,
+    shifted,
 )
 from data_registry.scene3d.solids import Colour, Point, both_sides, box, loft, panel, sheet, sweep
 
@@ -114,7 +116,7 @@ VAN: Final = CarBody(
     sill=0.11,
     axles=(-0.31, 0.31),
     wheel=0.165,
-    cabin=Cabin((-0.497, 0.385, 0.965, 0.47), (-0.49, 0.225, 0.84, 0.945), ((0.745, 0.925),), (0.20, 0.70)),
+    cabin=Cabin((-0.489, 0.385, 0.965, 0.47), (-0.485, 0.225, 0.84, 0.945), ((0.745, 0.925),), (0.20, 0.70)),
     seams=(-0.16, 0.13, 0.325),
     tail=(0.30, 0.45),
     mouth=(0.30, 0.37),
@@ -144,7 +146,7 @@ def suv(length: float, width: float, height: float, colour: Colour = (0.30, 0.31
 def van(length: float, width: float, height: float, colour: Colour = (0.66, 0.66, 0.64)) -> Mesh:
     """Return a panel van: blank sides behind the cab, two rear doors with windows."""
     half, back = 0.95 * width / 2, -0.5 * length
-    middle = box((back - 0.03, -0.014, 0.14 * height), (back + 0.08, 0.014, 0.93 * height), TRIM)
+    middle = box((back - 0.02, -0.014, 0.32 * height), (back + 0.10, 0.014, 0.93 * height), TRIM)
     left = [
         box((back - 0.016, 0.03, 0.43 * height), (back + 0.03, 0.10, 0.46 * height), TRIM),
         box((-0.47 * length, 0.97 * half, 0.395 * height), (0.11 * length, 1.012 * half, 0.405 * height), TRIM),
@@ -172,7 +174,7 @@ def broken_down_car(length: float, width: float, height: float, colour: Colour =
     shift = length / 2 - car_length / 2
     parts = [*car_parts(HATCHBACK, size, CarState(colour, hazards=True)), *_open_bonnet(size, height, colour)]
     whole = joined(parts)
-    moved = Mesh(whole.vertices + (shift, 0.0, 0.0), whole.faces, whole.colours, whole.materials)
+    moved = shifted(whole, (shift, 0.0, 0.0))
     return fitted(joined([moved, warning_triangle((-length / 2 + 0.08, 0.0, 0.0))]), (length, width, height))
 
 
@@ -187,16 +189,21 @@ def _open_bonnet(size: tuple[float, float, float], top: float, colour: Colour) -
         [(x, y, z) for y in (0.80 * half, 0.4 * half, 0.0, -0.4 * half, -0.80 * half)]
         for x, z in ((hinge, foot), (hinge + 0.08 * reach, 0.5 * (foot + tip[1])), tip)
     ]
-    lid = np.array(rows)
+    lid = np.asarray(rows, dtype=np.float64)
     engine = 0.54 * height
     return [
         panel([bay[0], bay[1], bay[3], bay[2]], TRIM),
         box((hinge + 0.12, -0.36 * half, engine), (nose - 0.28, 0.30 * half, engine + 0.10), DARK_STEEL),
         box((hinge + 0.15, 0.40 * half, engine), (hinge + 0.42, 0.64 * half, engine + 0.13), STEEL),
         sheet(lid, paint(colour)),
-        sheet(lid + (0.014, 0.0, -0.008), paint(shaded(colour, 0.45))),
+        sheet(_ahead(lid, 0.014), paint(shaded(colour, 0.45))),
         sweep([(nose - 0.2, 0.6 * half, engine), (tip[0] + 0.01, 0.62 * half, top - 0.12)], [0.012, 0.012], STEEL, 5),
     ]
+
+
+def _ahead(points: Array, by: float) -> Array:
+    """Return points (..., 3) moved along x, metres."""
+    return np.asarray(points + np.array([by, 0.0, 0.0]), dtype=np.float64)
 
 
 def warning_triangle(foot: Point) -> Mesh:
@@ -217,8 +224,8 @@ def warning_triangle(foot: Point) -> Mesh:
         box((x - 0.012, y + side * 0.14 - 0.01, z), (x + 0.004, y + side * 0.14 + 0.01, z + 0.07), STEEL)
         for side in (1, -1)
     ]
-    red, inner = sheet(np.stack(ring[:2]), TAIL_LAMP), sheet(np.stack(ring[1:]) + (0.002, 0, 0), RED)
-    back = sheet(np.stack([ring[0], ring[2]]) + (0.008, 0, 0), REFLECTIVE)
+    red, inner = sheet(np.stack(ring[:2]), TAIL_LAMP), sheet(_ahead(np.stack(ring[1:]), 0.002), RED)
+    back = sheet(_ahead(np.stack([ring[0], ring[2]]), 0.008), REFLECTIVE)
     return joined([red, inner, back, *feet, *posts]).made_of(RED.material)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +15,7 @@ from data_registry.scene3d.materials import Material
 from data_registry.scene3d.mesh import Mesh, joined
 from data_registry.scene3d.shapes.obstacles import turned
 from data_registry.scene3d.shapes.outlines import HeightAt, Star, band, draped, noise, outline_area, raised, star
-from data_registry.scene3d.shapes.parts import WHITE, cloth, shaded
+from data_registry.scene3d.shapes.parts import WHITE, cloth, shaded, shifted
 from data_registry.scene3d.shapes.rubble import chunk, pebble, stone
 from data_registry.scene3d.solids import Colour, Finish, box, coated, panel, sheet
 
@@ -46,7 +47,7 @@ def debris(outline: Array, height_at: HeightAt) -> Mesh:
         GeometryError: the outline is not usable.
     """
     area = outline_area(outline)
-    seed = int(round(area.centroid.x * 50)) * 31 + int(round(area.centroid.y * 50))
+    seed = round(area.centroid.x * 50) * 31 + round(area.centroid.y * 50)
     fit = min(1.0, float(np.sqrt(area.area)) / 2.2)
     shapely.prepare(area)
     parts: list[Mesh] = []
@@ -71,7 +72,7 @@ def _placed(area: Any, piece: _Piece, size: float, seed: int) -> Mesh | None:
         inside = np.flatnonzero(shapely.contains(area, polygons))
         if len(inside):
             x, y = places[inside[0]].tolist()
-            return Mesh(mesh.vertices + (x, y, 0.0), mesh.faces, mesh.colours, mesh.materials)
+            return shifted(mesh, (x, y, 0.0))
     return None
 
 
@@ -199,7 +200,7 @@ def gravel(outline: Array, height_at: HeightAt) -> Mesh:
     ]
     parts = [
         band(outer, inner, base, 0.88 + 0.24 * noise(2 * SPOKES, shape.seed + 30 + number))
-        for number, (outer, inner) in enumerate(zip(points[:-1], points[1:], strict=True))
+        for number, (outer, inner) in enumerate(pairwise(points))
     ]
     index = np.arange(SPOKES)
     fan = np.column_stack([index, (index + 1) % SPOKES, np.full(SPOKES, SPOKES)])
@@ -217,10 +218,10 @@ def _gravel_stones(shape: Star, edge: Array, top: float) -> list[Mesh]:
         stray = number % 4 == 0
         share = float(values[1]) ** 0.5 if not stray else 1.0 + 0.18 * float(values[1])
         room = float(shape.reach[spoke]) * (0.99 - min(share * float(edge[spoke]), 0.95))
-        size = min(0.022 + 0.035 * float(values[2]), 0.06 * float(shape.reach.min()), max(room, 0.004))
+        size = min(0.026 + 0.038 * float(values[2]), 0.07 * float(shape.reach.min()), max(room, 0.004))
         level = 0.96 * top * float(np.interp(share, *np.array(levels).T))
         x, y = shape.at(np.array([spoke]), min(share * float(edge[spoke]), 0.95))[0].tolist()
         sunk = max(0.0, level - 0.35 * size)
-        tone = shaded((0.24, 0.22, 0.19), 0.6 + 0.7 * float(values[3]))
+        tone = shaded((0.24, 0.22, 0.19), 0.40 + 1.1 * float(values[3]))
         parts.append(pebble((x, y, sunk), size, shape.seed + number, Finish(tone, Material.PAVING)))
     return parts

@@ -206,7 +206,8 @@ def _mixed(one: Array, other: Array, share: float) -> Point:
 
 def _leg(pose: Pose, limbs: Limbs, side: float, look: Look) -> list[Mesh]:
     """Return thigh, calf and shoe; the knee stays round."""
-    hip = np.array(pose.pelvis) + (0.0, side * 0.048, -0.015)
+    x, y, z = pose.pelvis
+    hip = np.array([x, y + side * 0.048, z - 0.015])
     knee, ankle = np.array(limbs.knee), np.array(limbs.ankle)
     path = [_mixed(hip, knee, s) for s in (0.0, 0.3, 0.65, 0.93)]
     calf = [_mixed(knee, ankle, s) for s in (0.07, 0.35, 0.7, 1.0)]
@@ -235,7 +236,7 @@ def _shoe(ankle: Array, toes_up: float, coat: Coat) -> Mesh:
     rings: list[Array] = []
     for x, half, tall in rows:
         ring = [(x, half, 0.0), (x, 0.95 * half, 0.6 * tall), (x, 0.55 * half, tall)]
-        whole = np.array(ring + [(a, -b, c) for a, b, c in ring[::-1]]) - (0.0, 0.0, 0.042)
+        whole = np.array([*ring, *((a, -b, c) for a, b, c in ring[::-1])]) - (0.0, 0.0, 0.042)
         turned = np.column_stack(
             [cos * whole[:, 0] - sin * whole[:, 2], whole[:, 1], sin * whole[:, 0] + cos * whole[:, 2]]
         )
@@ -253,7 +254,7 @@ def _arm(pose: Pose, limbs: Limbs, side: float, look: Look) -> list[Mesh]:
     lower = [_mixed(elbow, wrist, s) for s in (0.05, 0.35, 0.75, 1.0)]
     thick, thin = [0.024, 0.037, 0.034, 0.030, 0.029], [0.028, 0.028, 0.024, 0.021]
     if look.forearms is None:
-        parts = [sweep([*upper, *lower], thick + thin, sleeves, 10)]
+        parts = [sweep([*upper, *lower], thick + thin, sleeves, 8)]
     else:
         parts = [
             sweep(upper[:4], [0.026, 0.040, 0.040, 0.038], sleeves, 10),
@@ -262,8 +263,8 @@ def _arm(pose: Pose, limbs: Limbs, side: float, look: Look) -> list[Mesh]:
     along = (wrist - elbow) / max(float(np.linalg.norm(wrist - elbow)), 1e-6)
     palm = [_mixed(wrist, wrist + along, s) for s in (-0.01, 0.02, 0.05, 0.075, 0.09)]
     thumb = [_mixed(wrist, wrist + along + (0.5, 0, 0), s) for s in (0.01, 0.04, 0.055)]
-    parts.append(sweep(palm, [0.015, 0.021, 0.022, 0.015, 0.005], look.hands, 8))
-    parts.append(sweep([(x + 0.012, y, z) for x, y, z in thumb], [0.008, 0.008, 0.004], look.hands, 6))
+    parts.append(sweep(palm, [0.015, 0.021, 0.022, 0.015, 0.005], look.hands, 6))
+    parts.append(sweep([(x + 0.012, y, z) for x, y, z in thumb], [0.008, 0.008, 0.004], look.hands, 5))
     return parts
 
 

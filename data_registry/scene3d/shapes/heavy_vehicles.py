@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -31,7 +32,7 @@ MIRROR_M: Final = 0.10
 
 
 def box_truck(length: float, width: float, height: float, colour: Colour = (0.62, 0.63, 0.64)) -> Mesh:
-    """Return a delivery truck: cargo box with rear doors, cab, chassis, twin rear wheels, lamps; `colour` is the box's."""
+    """Return a delivery truck: cargo box with rear doors, cab, chassis, twin rear wheels, lamps; `colour`: the box."""
     half, front, back = width / 2 - MIRROR_M, length / 2, -length / 2
     cab_back = front - min(0.30 * length, 2.1)
     floor = min(0.30 * height, 1.0)
@@ -267,7 +268,7 @@ def _bus_side(
             [(a + 0.045, y, waist), (b - 0.045, y, waist), (b - 0.045, y, roof - 0.28), (a + 0.045, y, roof - 0.28)],
             GLASS,
         )
-        for a, b in zip(edges[:-1], edges[1:], strict=True)
+        for a, b in pairwise(edges)
     ]
     parts.append(
         panel(

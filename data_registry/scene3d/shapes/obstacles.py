@@ -23,9 +23,8 @@ def ball(length: float, width: float, height: float, colour: Colour = (0.62, 0.0
     """Return a ball in two colours, white fields between coloured ones."""
     turn, tilt = np.arange(21) * (2 * np.pi / 20), np.linspace(-np.pi / 2, np.pi / 2, 13)
     flat = np.cos(tilt)[:, None]
-    grid = np.stack(
-        [flat * np.cos(turn), flat * np.sin(turn), np.broadcast_to(np.sin(tilt)[:, None], (13, 21))], axis=2
-    )
+    rise = np.broadcast_to(np.sin(tilt)[:, None], (13, 21))
+    grid = np.asarray(np.stack([flat * np.cos(turn), flat * np.sin(turn), rise], axis=2), dtype=np.float64)
     fields = [sheet(grid[:, start : start + 3], WHITE if start % 4 else cloth(colour)) for start in range(0, 20, 2)]
     return fitted(joined(fields), (length, width, height))
 
@@ -33,14 +32,15 @@ def ball(length: float, width: float, height: float, colour: Colour = (0.62, 0.0
 def turned(mesh: Mesh, yaw: float, offset: Point, roll: float = 0.0) -> Mesh:
     """Return a mesh rolled about its x axis, turned about z, lowered onto z = offset's z, and shifted."""
     a, b, c, d = np.cos(yaw), np.sin(yaw), np.cos(roll), np.sin(roll)
-    rotation = np.array([[a, -b, 0], [b, a, 0], [0, 0, 1.0]]) @ np.array([[1, 0, 0], [0, c, -d], [0, d, c]])
+    about_z, about_x = [[a, -b, 0], [b, a, 0], [0, 0, 1.0]], [[1, 0, 0], [0, c, -d], [0, d, c]]
+    rotation = np.asarray(np.array(about_z) @ np.array(about_x), dtype=np.float64)
     moved = mesh.placed(Transform(rotation, np.zeros(3)))
     x, y, z = offset
     return mesh.placed(Transform(rotation, np.array([x, y, z - float(moved.vertices[:, 2].min())])))
 
 
 def crates(length: float, width: float, height: float, colour: Colour = CARDBOARD) -> Mesh:
-    """Return a spilled load: a pallet with boxes left on it, fallen ones around, one burst open; `colour` is cardboard's."""
+    """Return a spilled load: a pallet with boxes left on it, fallen ones around, one burst; `colour`: cardboard."""
     unit = (length, width, height)
 
     def carton(size: tuple[float, float, float], shade: float) -> Mesh:
@@ -127,7 +127,7 @@ def _burst(place: tuple[float, float], size: Size, coat: Coat) -> list[Mesh]:
     return [turned(joined(walls), -0.3, (place[0], place[1], 0.0)), *goods]
 
 
-LEAVES: Final = 840
+LEAVES: Final = 600
 BARK: Final = Finish((0.115, 0.085, 0.06), Material.MATTE)
 
 
@@ -200,14 +200,14 @@ def _foliage(branches: Array, size: tuple[float, float, float], colour: Colour) 
     index = np.arange(LEAVES)
     which, share = index % len(branches), (index * 0.618034) % 1.0
     line = branches[which]
-    middle = line[:, 0] + (1.05 * share - 0.05)[:, None] * (line[:, 1] - line[:, 0])
+    root = line[:, 0] + (1.05 * share).clip(0.0, 1.0)[:, None] * (line[:, 1] - line[:, 0])
     turn, rise = index * GOLDEN, 2 * ((index * 0.754877) % 1.0) - 1
     flat = np.sqrt(1 - rise**2)
     outward = np.column_stack([flat * np.cos(turn), flat * np.sin(turn), rise])
     reach, half, height = size
     spread = 0.30 * min(reach, height, half)
     leaf = 0.075 * min(2 * reach, height, half) ** 0.5 * (0.7 + 0.6 * ((index * 0.569840) % 1.0))
-    middle = middle + spread * (0.35 + 0.75 * (index * 0.31) % 1.0)[:, None] * outward
+    middle = root + spread * (0.35 + 0.75 * (index * 0.31) % 1.0)[:, None] * outward
     first = np.cross(outward, np.column_stack([np.sin(3 * turn), np.cos(2 * turn), np.full(LEAVES, 0.6)]))
     first /= np.linalg.norm(first, axis=1)[:, None]
     second = np.cross(outward, first) + 0.4 * outward
@@ -219,7 +219,12 @@ def _foliage(branches: Array, size: tuple[float, float, float], colour: Colour) 
     vertices[:, 0] = np.clip(vertices[:, 0], -reach, reach)
     vertices[:, 1] = np.clip(vertices[:, 1], -half, half)
     start = 4 * index
-    faces = np.stack([np.column_stack([start, start + k, start + k + 1]) for k in (1, 2)], axis=1).reshape(-1, 3)
+    # The third face is the leaf's twig: from the branch to two of its corners' middle, a hair wide.
+    twigs = np.column_stack([start, 4 * LEAVES + 2 * index, 4 * LEAVES + 2 * index + 1])
+    blades = [np.column_stack([start, start + k, start + k + 1]) for k in (1, 2)]
+    faces = np.stack([*blades, twigs], axis=1).reshape(-1, 3)
+    feet = np.stack([root, root + np.array([0.0, 0.0, 0.008])], axis=1).reshape(-1, 3)
+    vertices = np.concatenate([vertices, feet])
     mesh = coated(vertices, faces, Finish(colour, Material.FOLIAGE))
     greens = np.array(colour) * (0.55 + 0.9 * ((index * 0.438579) % 1.0))[:, None]
-    return Mesh(mesh.vertices, mesh.faces, np.repeat(greens, 2, axis=0), mesh.materials)
+    return Mesh(mesh.vertices, mesh.faces, np.repeat(greens, 3, axis=0), mesh.materials)

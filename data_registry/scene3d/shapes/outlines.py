@@ -87,7 +87,7 @@ def star(outline: Array, spokes: int) -> Star:
     reach = 0.995 * np.minimum(limit, np.roll(limit, 1))
     if float(reach.min()) < 1e-3:
         raise GeometryError(f"surface outline leaves no room around its centre {centre.tolist()}: {area.wkt[:200]}")
-    return Star(area, centre, turn, reach, int(round(centre[0] * 50)) * 31 + int(round(centre[1] * 50)))
+    return Star(area, centre, turn, reach, round(float(centre[0]) * 50) * 31 + round(float(centre[1]) * 50))
 
 
 def _first_hits(area: Any, centre: Array, turn: Array) -> Array:

@@ -21,8 +21,8 @@ STEEL: Final = Finish((0.18, 0.19, 0.20), Material.METAL)
 DARK_STEEL: Final = Finish((0.05, 0.052, 0.055), Material.METAL)
 TRIM: Final = Finish((0.022, 0.022, 0.024), Material.MATTE)
 LAMP: Final = Finish((0.75, 0.76, 0.74), Material.GLASS)
-TAIL_LAMP: Final = Finish((0.36, 0.012, 0.012), Material.GLASS)
-AMBER_LAMP: Final = Finish((0.55, 0.20, 0.01), Material.GLASS)
+TAIL_LAMP: Final = Finish((0.36, 0.012, 0.012), Material.PAINTWORK)
+AMBER_LAMP: Final = Finish((0.55, 0.20, 0.01), Material.PAINTWORK)
 PLATE: Final = Finish((0.66, 0.66, 0.62), Material.MATTE)
 WHITE: Final = Finish((0.72, 0.72, 0.70), Material.MATTE)
 RED: Final = Finish((0.50, 0.022, 0.018), Material.MATTE)
@@ -48,6 +48,11 @@ def shaded(colour: Colour, share: float) -> Colour:
     """Return a colour that is darker (share below 1) or lighter, never above white."""
     red, green, blue = (min(1.0, share * value) for value in colour)
     return red, green, blue
+
+
+def shifted(mesh: Mesh, offset: Point) -> Mesh:
+    """Return the mesh moved by an offset, metres."""
+    return Mesh(mesh.vertices + np.array(offset), mesh.faces, mesh.colours, mesh.materials)
 
 
 def fitted(mesh: Mesh, size: Size) -> Mesh:

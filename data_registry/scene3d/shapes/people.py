@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from data_registry.geometry import Array
 from data_registry.scene3d.materials import Material
 from data_registry.scene3d.mesh import Mesh, joined
 from data_registry.scene3d.shapes.figures import Limbs, Look, Pose, figure, head_frame
@@ -139,7 +140,7 @@ def construction_worker(length: float, width: float, height: float, colour: Colo
     return fitted(joined(parts), (length, width, height))
 
 
-def _blade() -> list[np.ndarray]:
+def _blade() -> list[Array]:
     rows = ((0.0, 0.020), (0.05, 0.062), (0.14, 0.066), (0.16, 0.02))
     return [
         np.array(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -18,17 +19,13 @@ from data_registry.scene3d.shapes.parts import (
     WHITE,
     cloth,
     fitted,
+    shifted,
 )
 from data_registry.scene3d.solids import Coat, Colour, Finish, Point, box, button, loft, panel, sheet, tube
 
 CONE: Final[Colour] = (0.70, 0.13, 0.012)
 SQUARE: Final = 16
 """Sides of a cone."""
-
-
-def moved(mesh: Mesh, offset: Point) -> Mesh:
-    """Return the mesh shifted by an offset, metres."""
-    return Mesh(mesh.vertices + offset, mesh.faces, mesh.colours, mesh.materials)
 
 
 def cone(length: float, width: float, height: float, colour: Colour = CONE) -> Mesh:
@@ -127,7 +124,7 @@ def works_barrier(length: float, width: float, height: float, colour: Colour = R
     sections = max(1, round(width / 1.7))
     edges = np.linspace(-half, half, sections + 1).tolist()
     parts: list[Mesh] = []
-    for a, b in zip(edges[:-1], edges[1:], strict=True):
+    for a, b in pairwise(edges):
         span = (a + 0.015, b - 0.015)
         parts += _board(span, (top - 0.26, top), line - 0.039, cloth(colour))
         parts += _board(span, (0.34 * top, 0.34 * top + 0.17), line - 0.039, cloth(colour))
@@ -138,7 +135,7 @@ def works_barrier(length: float, width: float, height: float, colour: Colour = R
     cones = max(2, 2 * round(width / 2.0))  # even: the disc in the middle stays in sight
     tall = min(0.75, 0.62 * height) / 0.75
     for y in np.linspace(-half + 0.2 * tall, half - 0.2 * tall, cones).tolist():
-        parts.append(moved(_cone(ORANGE).scaled(tall), (-0.5 * length + 0.2 * tall, y, 0.0)))
+        parts.append(shifted(_cone(ORANGE).scaled(tall), (-0.5 * length + 0.2 * tall, y, 0.0)))
     parts += _sign(line - 0.06, top)
     return fitted(joined(parts), (length, width, height))
 
@@ -165,7 +162,7 @@ def barrier_row(length: float, width: float, height: float, colour: Colour = RED
     parts: list[Mesh] = []
     for index, place in enumerate(x.tolist()):
         if index % 2:
-            parts.append(moved(_cone(ORANGE).scaled((min(tall, wide), min(tall, wide), tall)), (place, 0.0, 0.0)))
+            parts.append(shifted(_cone(ORANGE).scaled((min(tall, wide), min(tall, wide), tall)), (place, 0.0, 0.0)))
         else:
             parts += _beacon(place, half, height, lit=index % 4 == 0, coat=cloth(colour))
     return fitted(joined(parts), (length, width, height))

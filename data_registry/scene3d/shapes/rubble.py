@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -44,10 +44,11 @@ def _lump(place: Point, radius: float, seed: int, coat: Coat, rows: Rows, sides:
     spin = 6.283 * values[-2]
     plan = plan @ np.array([[np.cos(spin), np.sin(spin)], [-np.sin(spin), np.cos(spin)]])
     rings = [np.column_stack([share * radius * plan, np.full(sides, level * radius)]) for share, level in rows[:-1]]
-    points = np.vstack([*rings, [[0.0, 0.0, rows[-1][1] * radius]]]) + np.array(place)
+    tip = [[0.0, 0.0, rows[-1][1] * radius]]
+    points = np.asarray(np.vstack([*rings, tip]) + np.array(place), dtype=np.float64)
     index = np.arange(sides)
     after = (index + 1) % sides
-    faces: list[Array] = []
+    faces: list[Any] = []
     for level in range(len(rings) - 1):
         low, high = level * sides, (level + 1) * sides
         faces += [

@@ -1,4 +1,4 @@
-"""Traffic signals with the red lamp lit. All heads look to +x: to stop a driver, the placement's x points at that driver.
+"""Traffic signals with the red lamp lit. All heads look to +x: to stop a driver, the placement's x points at them.
 
 A mounted signal's box is its head alone. `mounted_signal_post` and `mounted_portable_signal` build head and support
 together from the head's size and the height of its under side above the ground; the standing shapes fill their box
@@ -24,12 +24,13 @@ from data_registry.scene3d.shapes.parts import (
     WHITE,
     fitted,
     paint,
+    shifted,
 )
 from data_registry.scene3d.solids import Colour, Finish, Point, both_sides, box, button, sheet, tube
 
 HOUSING: Final[Colour] = (0.025, 0.027, 0.026)
-UNLIT_AMBER: Final = Finish((0.10, 0.055, 0.008), Material.GLASS)
-UNLIT_GREEN: Final = Finish((0.008, 0.060, 0.035), Material.GLASS)
+UNLIT_AMBER: Final = Finish((0.10, 0.055, 0.008), Material.MATTE)
+UNLIT_GREEN: Final = Finish((0.008, 0.060, 0.035), Material.MATTE)
 TRAILER: Final = paint((0.70, 0.36, 0.02))
 
 
@@ -77,10 +78,6 @@ def _visor(middle: tuple[float, float], radius: float, front: float, coat: Finis
     return sheet(np.stack([np.column_stack([np.full(15, x - 0.01), y, up]), np.column_stack([reach, y, up])]), coat)
 
 
-def _raised(mesh: Mesh, by: Point) -> Mesh:
-    return Mesh(mesh.vertices + by, mesh.faces, mesh.colours, mesh.materials)
-
-
 def _check(size: tuple[float, float, float], underside_m: float) -> None:
     if min(size) <= 0 or underside_m < 0.5:
         raise GeometryError(
@@ -107,7 +104,7 @@ def mounted_signal_post(
         GeometryError: the head has no size or hangs below 0.5 m.
     """
     _check((length, width, height), underside_m)
-    head = _raised(signal_head(length, width, height, colour), (0.0, 0.0, underside_m))
+    head = shifted(signal_head(length, width, height, colour), (0.0, 0.0, underside_m))
     # The post stands just behind the housing, within the box's depth, so the mask keeps to the head and the post.
     return joined([head, *_post(-0.5 * length + 0.02, (0.25, 0.8), underside_m, underside_m + 0.9 * height)])
 
@@ -145,7 +142,7 @@ def mounted_portable_signal(
     Arguments, frame and errors are those of `mounted_signal_post`; the trailer takes about 1.1 x 1.0 m around the mast.
     """
     _check((length, width, height), underside_m)
-    head = _raised(signal_head(length, width, height, colour), (0.0, 0.0, underside_m))
+    head = shifted(signal_head(length, width, height, colour), (0.0, 0.0, underside_m))
     x = -0.5 * length - 0.03
     mast = [
         box((x - 0.04, -0.04, 0.30), (x + 0.04, 0.04, underside_m + 0.9 * height), STEEL),
@@ -194,7 +191,7 @@ def _small_wheel(hub: Point) -> Mesh:
 
 
 def signal_post(length: float, width: float, height: float, colour: Colour = HOUSING) -> Mesh:
-    """Return a whole signal on a post, box filled from the ground to its top; the head takes at most the upper 1.0 m."""
+    """Return a whole signal on a post, which fills its box from the ground to its top; the head is 1 m tall at most."""
     tall = min(1.0, 0.34 * height)
     deep = max(0.3, 0.6 * length)
     whole = mounted_signal_post(deep, max(0.25, 0.9 * width), tall, max(0.5, height - tall), colour)

@@ -74,7 +74,7 @@ def _bicycle(coat: Coat) -> list[Mesh]:
 
 def _spoked_wheel(hub: Point) -> list[Mesh]:
     x, _, z = hub
-    parts = [hoop(hub, WHEEL_M - 0.021, 0.021, RUBBER, (24, 6)), hoop(hub, WHEEL_M - 0.047, 0.011, RIM, (24, 4))]
+    parts = [hoop(hub, WHEEL_M - 0.021, 0.021, RUBBER, (22, 5)), hoop(hub, WHEEL_M - 0.047, 0.011, RIM, (22, 3))]
     parts.append(tube((x, -0.055, z), (x, 0.055, z), (0.02, 0.02), STEEL, 8))
     for angle in np.arange(12) * (np.pi / 6):
         reach = WHEEL_M - 0.04
@@ -130,7 +130,7 @@ def _carrier(rear: Point) -> list[Mesh]:
         turn = np.linspace(start * np.pi, end * np.pi, 9) if hub < 0 else np.linspace(start * np.pi, end * np.pi, 7)
         reach = WHEEL_M + 0.022
         arc = np.column_stack([hub + reach * np.cos(turn), np.zeros(len(turn)), WHEEL_M + reach * np.sin(turn)])
-        guards.append(sheet(np.stack([arc + (0, y, 0) for y in (-0.028, 0.028)]), DARK_STEEL))
+        guards.append(sheet(np.stack([arc + np.array([0, y, 0]) for y in (-0.028, 0.028)]), DARK_STEEL))
     rails = both_sides([tube((-0.80, 0.06, 0.72), (-0.27, 0.05, 0.72), (0.008, 0.008), STEEL, 5)])
     cross = [box((a, -0.065, 0.713), (a + 0.015, 0.065, 0.727), STEEL) for a in (-0.80, -0.62, -0.45)]
     legs = both_sides([tube((-0.66, 0.06, 0.72), (rear[0], 0.055, rear[2]), (0.006, 0.006), STEEL, 5)])
@@ -202,9 +202,9 @@ def _full_helmet(pose: Pose) -> list[Mesh]:
     chin, size = head_frame(pose)
     x, y, z = (chin + size * np.array([0.0, 0.0, 0.52])).tolist()
     shell = ellipsoid(
-        (x, y, z), (0.60 * size, 0.52 * size, 0.64 * size), Finish((0.66, 0.66, 0.66), Material.PAINTWORK), 14
+        (x, y, z), (0.60 * size, 0.52 * size, 0.64 * size), Finish((0.66, 0.66, 0.66), Material.PAINTWORK), 12
     )
-    visor = ellipsoid((x + 0.07 * size, y, z + 0.06 * size), (0.565 * size, 0.49 * size, 0.25 * size), GLASS, 14)
+    visor = ellipsoid((x + 0.07 * size, y, z + 0.06 * size), (0.565 * size, 0.49 * size, 0.25 * size), GLASS, 12)
     return [shell, visor]
 
 
@@ -215,8 +215,8 @@ def _motorcycle(coat: Coat) -> list[Mesh]:
     wheels: list[Mesh] = []
     for (x, _, z), thick in ((rear, 0.075), (front, 0.055)):
         wheels += [
-            hoop((x, 0, z), radius - thick, thick, RUBBER, (22, 8)),
-            hoop((x, 0, z), radius - 2 * thick, 0.02, RIM, (22, 5)),
+            hoop((x, 0, z), radius - thick, thick, RUBBER, (18, 6)),
+            hoop((x, 0, z), radius - 2 * thick, 0.02, RIM, (18, 4)),
         ]
         wheels.append(tube((x, -0.09, z), (x, 0.09, z), (0.05, 0.05), DARK_STEEL, 10))
         for angle in np.arange(5) * (2 * np.pi / 5):
@@ -249,10 +249,10 @@ def _motorcycle(coat: Coat) -> list[Mesh]:
 
 def _hull(rows: tuple[tuple[float, float, float, float], ...], coat: Coat) -> Mesh:
     """Return a rounded body along x from rows of x, half width, low and high."""
-    turn = np.arange(12) * (2 * np.pi / 12)
+    turn = np.arange(10) * (2 * np.pi / 10)
     return loft(
         [
-            np.column_stack([np.full(12, x), half * np.cos(turn), (low + high) / 2 + (high - low) / 2 * np.sin(turn)])
+            np.column_stack([np.full(10, x), half * np.cos(turn), (low + high) / 2 + (high - low) / 2 * np.sin(turn)])
             for x, half, low, high in rows
         ],
         coat,
@@ -286,7 +286,8 @@ def _motorcycle_fittings(rear: Point, front: Point) -> list[Mesh]:
     for hub, reach, half, start, end in ((front, 0.335, 0.07, 0.2, 0.85), (rear, 0.345, 0.085, 0.45, 0.85)):
         turn = np.linspace(start * np.pi, end * np.pi, 8)
         arc = np.column_stack([hub[0] + reach * np.cos(turn), np.zeros(8), hub[2] + reach * np.sin(turn)])
-        guards.append(sheet(np.stack([arc + (0, y, dz) for y, dz in ((-half, -0.02), (0, 0.01), (half, -0.02))]), TRIM))
+        rows = [arc + np.array([0, y, dz]) for y, dz in ((-half, -0.02), (0, 0.01), (half, -0.02))]
+        guards.append(sheet(np.stack(rows), TRIM))
     stays = both_sides([tube((front[0], 0.05, 0.64), (0.61, 0.09, 0.58), (0.01, 0.01), TRIM, 4)])
     hanger = [
         box((-0.90, -0.03, 0.55), (-0.86, 0.03, 0.78), TRIM),

@@ -54,7 +54,7 @@ def test_a_surface_stays_in_its_outline_and_on_sloping_ground(name: str, outline
 def test_any_notched_outline_keeps_its_surface(name: str, length, width, yaw, cut) -> None:
     corners = np.array([[1, 1], [0.2, 1], [0, 1 - 1.6 * cut], [-0.3, 1], [-1, 1], [-1, -1], [1, -1]])
     turned = (corners * (length / 2, width / 2)) @ np.array([[np.cos(yaw), np.sin(yaw)], [-np.sin(yaw), np.cos(yaw)]])
-    outline = turned + (12.0, -1.0)
+    outline = turned + np.array([12.0, -1.0])
     try:
         mesh = SURFACES[name](outline, SLOPE.height_at)
     except GeometryError:
@@ -65,7 +65,7 @@ def test_any_notched_outline_keeps_its_surface(name: str, length, width, yaw, cu
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_small_outline_gives_a_small_surface_and_a_tiny_one_is_refused(name: str) -> None:
-    small = (LANE - LANE.mean(axis=0)) * 0.08 + (6.0, 0.0)
+    small = (LANE - LANE.mean(axis=0)) * 0.08 + np.array([6.0, 0.0])
     _check_place(name, SURFACES[name](small, GroundPlane().height_at), small, GroundPlane())
     with pytest.raises(GeometryError, match="outline"):
         SURFACES[name](small * 0.01, GroundPlane().height_at)
