@@ -79,17 +79,21 @@ class Course:
 
 
 def ego_course(keyframe: Keyframe) -> Course:
-    """Return the course of the ego's lane: among all chains of lanes the one nearest to the recorded path."""
+    """Return the course of the ego's lane: among all chains of lanes the one nearest to the recorded path.
+
+    Where the recorded path ends before chains part, it is the one that turns least.
+    """
     ahead = [(point.x, point.y) for point in keyframe.motion.future if 0 < point.t <= 3.0]
     reference = np.array([(0.0, 0.0), *ahead]) if ahead else np.array([(x, 0.0) for x in (0.0, 5.0, 10.0, 15.0)])
     lanes = {lane.token: lane for lane in keyframe.map.lanes if len(lane.centreline) >= 2}
-    best: tuple[float, tuple[str, ...]] | None = None
+    best: tuple[float, float, tuple[str, ...]] | None = None
     for chain in _chains(lanes):
         course = _course([lanes[token] for token in chain])
         score = float(np.abs(course.locate(reference)[:, 1]).mean()) + abs(_turn(course))
-        if best is None or (round(score, 6), chain) < (round(best[0], 6), best[1]):
-            best = score, chain
-    return _course([lanes[token] for token in best[1]]) if best else straight_course()
+        found = round(score, 6), round(_bend(course), 3), chain
+        if best is None or found < best:
+            best = found
+    return _course([lanes[token] for token in best[2]]) if best else straight_course()
 
 
 def straight_course() -> Course:
@@ -130,6 +134,12 @@ def _chains(lanes: dict[str, Lane]) -> Iterator[tuple[str, ...]]:
 
 def _ahead(lane: Lane) -> float:
     return float(np.hypot(*lane.centreline[-1]))
+
+
+def _bend(course: Course) -> float:
+    """Return how far the course has turned at its reach, radians."""
+    start, end = course.poses(np.array([0.0, REACH_M]), 0.0)[:, 2].tolist()
+    return abs((end - start + np.pi) % (2 * np.pi) - np.pi)
 
 
 def _turn(course: Course) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -13,7 +14,6 @@ from data_registry.identity import METRE_STEP, quantise
 from data_registry.paths import clearance, wrap
 from data_registry.records import Fact
 from models.placements import Candidate
-from models.sights import Sight
 from models.surroundings import FAR_M, Surroundings
 from prompts.facts import UNKNOWN_PASSES
 from prompts.taxonomy import Predicate
@@ -25,55 +25,27 @@ TURN_REACH_M: Final = 40.0
 """A turn of the lane counts this far ahead."""
 ONCOMING_RAD: Final = float(np.deg2rad(120.0))
 """A lane whose direction differs by more runs the other way."""
-SIGHT_FACTS: Final = frozenset({"views_count", "projected_height_px"})
-"""Facts that need pictures' geometry: dear, so measured only for places that hold without them."""
 
 
 def scene_facts(around: Surroundings) -> Values:
     """Return what holds for all places."""
-    return _fixed(
-        {
-            "speed": around.speed,
-            "free_length_m": around.free_length_m,
-            "parked_cars_count": float(len(around.parked_cars)),
-            "junction_gap_m": _gap_to(around, "junction"),
-            "crossing_gap_m": _gap_to(around, "crossing"),
-            "stop_line_gap_m": _gap_to(around, "stop_line"),
-            "turn_deg": _turn_deg(around),
-            "is_night": around.is_night,
-            "is_wet": around.is_wet,
-        }
-    )
+    values: Values = {
+        "speed": around.speed,
+        "free_length_m": around.free_length_m,
+        "parked_cars_count": float(len(around.parked_cars)),
+        "junction_gap_m": _gap_to(around, "junction"),
+        "crossing_gap_m": _gap_to(around, "crossing"),
+        "stop_line_gap_m": _gap_to(around, "stop_line"),
+        "turn_deg": _turn_deg(around),
+        "is_night": around.is_night,
+        "is_wet": around.is_wet,
+    }
+    return {name: fixed(value) for name, value in values.items()}
 
 
-def place_facts(around: Surroundings, candidate: Candidate, braking: float | None) -> Values:
-    """Return what holds for one place; None where it cannot be measured."""
-    middle: Any = candidate.target.centroid
-    knows = around.knows_lanes
-    return _fixed(
-        {
-            "lane_width_m": around.width_at(candidate.arc_m),
-            "lane_is_drivable": around.is_drivable(candidate.target),
-            "target_gap_m": candidate.gap_m,
-            "way_is_clear": around.free_length_m >= min(candidate.gap_m, FAR_M),
-            "occluder_gap_m": candidate.occluder_gap_m,
-            "clear_of_objects_m": _room(around, candidate),
-            "start_distance_m": clearance(around.ego_body, shapely.Polygon(candidate.quad)),
-            "required_decel": braking,
-            "parked_beside_m": _parked_beside(around, candidate),
-            "turned_deg": _turned_deg(around, float(around.course.locate(candidate.quad)[:, 0].mean())),
-            "in_intersection": bool(around.intersections.intersects(middle)) if knows else None,
-            "on_crossing": bool(around.crossings.intersects(middle)) if knows else None,
-            "is_signalised": _is_signalised(around, candidate),
-            "oncoming_beside": _oncoming_beside(around, round(candidate.arc_m)),
-        }
-    )
-
-
-def sight_facts(seen: tuple[Sight, ...]) -> Values:
-    """Return what the cameras see of a place."""
-    height = max((sight.height_px for sight in seen), default=0.0)
-    return _fixed({"views_count": float(len(seen)), "projected_height_px": height})
+def fixed(value: Value) -> Value:
+    """Return a value as evidence keeps it: numbers at 1e-6."""
+    return quantise(value, METRE_STEP) if isinstance(value, float) else value
 
 
 def judge(predicate: Predicate, value: Value) -> Fact:
@@ -93,10 +65,6 @@ def judge(predicate: Predicate, value: Value) -> Fact:
     return Fact(name=predicate.fact, value=value, at_least=limits[0], at_most=limits[1], holds=holds)
 
 
-def _fixed(values: Values) -> Values:
-    return {name: quantise(v, METRE_STEP) if isinstance(v, float) else v for name, v in values.items()}
-
-
 def _gap_to(around: Surroundings, kind: AnchorKind) -> float | None:
     ahead = around.anchors(kind)
     return ahead[0].start_m - around.bumper_arc if ahead else None
@@ -110,11 +78,16 @@ def _turn_deg(around: Surroundings) -> float | None:
     return max(abs(float(np.rad2deg(wrap(float(heading - headings[0]))))) for heading in headings)
 
 
-def _turned_deg(around: Surroundings, arc: float) -> float | None:
+def _turned_deg(around: Surroundings, candidate: Candidate) -> float | None:
     if around.course.source != "lanes":
         return None
-    here, there = around.course.poses(np.array([0.0, arc]), 0.0)[:, 2].tolist()
+    here, there = around.course.poses(np.array([0.0, _middle_arc(around, candidate)]), 0.0)[:, 2].tolist()
     return abs(float(np.rad2deg(wrap(there - here))))
+
+
+def _middle_arc(around: Surroundings, candidate: Candidate) -> float:
+    """Return the arc length of the region's middle."""
+    return float(around.course.locate(candidate.quad)[:, 0].mean())
 
 
 def _room(around: Surroundings, candidate: Candidate) -> float:
@@ -136,17 +109,17 @@ def _parked_beside(around: Surroundings, candidate: Candidate) -> float | None:
 
 def _is_signalised(around: Surroundings, candidate: Candidate) -> bool | None:
     """Tell whether lights rule the stop at the place; None without a stop or where its kind is not told."""
-    middle = float(around.course.locate(candidate.quad)[:, 0].mean())
-    stop = nearest(around.anchors("stop_line"), middle)
+    stop = nearest(around.anchors("stop_line"), _middle_arc(around, candidate))
     if stop is None or stop.line_kind == "unknown":
         return None
     return stop.line_kind == "traffic_light"
 
 
-def _oncoming_beside(around: Surroundings, arc: float) -> bool | None:
+def _oncoming_beside(around: Surroundings, candidate: Candidate) -> bool | None:
     """Tell whether the lane to the left runs the other way; None when the map knows no lanes."""
     if not around.knows_lanes or around.course.source != "lanes":
         return None
+    arc = candidate.arc_m
     x, y, heading = around.course.poses(np.array([arc]), around.width_at(arc))[0].tolist()
     for lane in around.keyframe.map.lanes:
         line = np.array(lane.centreline)
@@ -157,3 +130,26 @@ def _oncoming_beside(around: Surroundings, arc: float) -> bool | None:
         if abs(wrap(float(np.arctan2(way[1], way[0])) - heading)) > ONCOMING_RAD:
             return True
     return False
+
+
+def _on(around: Surroundings, area: Any, candidate: Candidate) -> bool | None:
+    """Tell whether the target's middle lies in a mapped area; None when the map knows none."""
+    return bool(area.intersects(candidate.target.centroid)) if around.knows_lanes else None
+
+
+PLACE_FACTS: Final[dict[str, Callable[[Surroundings, Candidate], Value]]] = {
+    "lane_width_m": lambda around, one: around.width_at(one.arc_m),
+    "lane_is_drivable": lambda around, one: around.is_drivable(one.target),
+    "target_gap_m": lambda around, one: one.gap_m,
+    "way_is_clear": lambda around, one: around.free_length_m >= min(one.gap_m, FAR_M),
+    "occluder_gap_m": lambda around, one: one.occluder_gap_m,
+    "clear_of_objects_m": _room,
+    "start_distance_m": lambda around, one: clearance(around.ego_body, shapely.Polygon(one.quad)),
+    "parked_beside_m": _parked_beside,
+    "turned_deg": _turned_deg,
+    "in_intersection": lambda around, one: _on(around, around.intersections, one),
+    "on_crossing": lambda around, one: _on(around, around.crossings, one),
+    "is_signalised": _is_signalised,
+    "oncoming_beside": _oncoming_beside,
+}
+"""What holds for one place, by name; None where it cannot be measured."""

@@ -117,7 +117,7 @@ class PlacementRule(_Strict):
     """Where across that lane: its middle, touching an edge from within (part), or at an edge, about to come in."""
     anchor: Literal["range", "junction", "crossing", "stop_line"] = "range"
     """What the place along the lane is tied to: nothing but `gap_m`, or such a thing ahead with its region in `gap_m`:
-    the middle of a junction or crossing, or where vehicles hold (a stop line, else before a crossing or junction)."""
+    the middle of a junction or crossing, or where vehicles hold next (stop line, else before crossing or junction)."""
     gap_m: Annotated[Range, _spanning(0, 60, "m")]
     """Gap from the front bumper along the lane to the nearest point of the region, metres; regions end at 60 m."""
     heading_deg: Annotated[float, _within(-180, 180, "degrees")] = 0.0

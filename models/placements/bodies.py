@@ -80,13 +80,12 @@ def _door(around: Surroundings, neighbour: Neighbour, size: Size) -> Body:
     vehicle = neighbour.note.box
     length, width, height = vehicle.size
     yaw = vehicle.pose().yaw
-    x, y = vehicle.centre[:2]
+    middle = np.array(vehicle.centre[:2], dtype=np.float64)
     ahead = np.array([np.cos(yaw), np.sin(yaw)])
     left = np.array([-np.sin(yaw), np.cos(yaw)])
-    middle = float(around.course.locate(np.array([[x, y]]))[0, 1])
-    beside = float(around.course.locate(np.array([[x, y]]) + left[None])[0, 1])
-    side = 1.0 if (beside - middle) * middle < 0 else -1.0
-    hinge = np.array([x, y]) + ahead * length * (0.5 - HINGE_SHARE) + left * side * width / 2
+    lateral, beside = around.course.locate(np.vstack([middle, middle + left]))[:, 1].tolist()
+    side = 1.0 if (beside - lateral) * lateral < 0 else -1.0
+    hinge = middle + ahead * length * (0.5 - HINGE_SHARE) + left * side * width / 2
     reach = min(size[0], DOOR_LENGTH_SHARE * length)
     way = -np.cos(DOOR_OPEN_RAD) * ahead + side * np.sin(DOOR_OPEN_RAD) * left
     centre = hinge + way * reach / 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import gcd
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -22,6 +23,8 @@ REGION_REACH_M: Final = 60.0
 """Regions lie within this distance of the ego origin (DESIGN section 5)."""
 GAP_SLACK_M: Final = 0.25
 """On bends a region's rectangle begins a little before or behind its body."""
+GOLDEN: Final = 0.382
+"""Smaller part of the golden section."""
 _T = TypeVar("_T")
 
 
@@ -93,8 +96,10 @@ def _choices(
     if task.placement.kind == "attached":
         yield _opened(around, size, rules)
         return
-    yield _placed(around, task, size, rules, _turned(first_choice(around, task, size), rules.draw("spot")))
-    yield _placed(around, task, size, rules, _turned(at_gaps(around, task, size, rules.gap_step_m), rules.draw("spot")))
+    yield _placed(around, task, size, rules, _scattered(first_choice(around, task, size), rules.draw("spot")))
+    yield _placed(
+        around, task, size, rules, _scattered(at_gaps(around, task, size, rules.gap_step_m), rules.draw("spot"))
+    )
 
 
 def _placed(
@@ -112,7 +117,7 @@ def _placed(
 
 
 def _opened(around: Surroundings, size: Size, rules: PlacingRules) -> Iterator[tuple[Body, Spot]]:
-    for body in _turned(list(door_bodies(around, size)), rules.draw("spot")):
+    for body in _scattered(list(door_bodies(around, size)), rules.draw("spot")):
         arc, lateral = around.course.locate(body.outline.mean(axis=0)[None])[0].tolist()
         yield body, Spot(arc, lateral, 0.0)
 
@@ -124,9 +129,11 @@ def _size(appearance: Appearance, rules: PlacingRules) -> Size:
     return round(drawn[0], 3), round(drawn[1], 3), round(drawn[2], 3)
 
 
-def _turned(places: list[_T], share: float) -> list[_T]:
-    first = int(share * len(places))
-    return places[first:] + places[:first]
+def _scattered(places: list[_T], share: float) -> list[_T]:
+    """Return places in an order that jumps: what comes early is spread over all, whatever is refused before it."""
+    count = len(places)
+    step = next((n for n in range(max(1, round(count * GOLDEN)), count) if gcd(n, count) == 1), 1)
+    return [places[(int(share * count) + index * step) % count] for index in range(count)]
 
 
 def _in_range(candidate: Candidate, task: TaskSpec) -> bool:

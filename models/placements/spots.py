@@ -57,14 +57,18 @@ class Spot:
 
 
 def first_choice(around: Surroundings, task: TaskSpec, size: Size) -> list[Spot]:
-    """Return the spots that a task's rule names: behind occluders or at anchors; none when it names gaps only."""
+    """Return the spots that a task's rule names: behind occluders or at anchors; none when it names gaps only.
+
+    Of stops the next one counts, which the ego comes to first; junctions and crossings all do.
+    """
     rule = task.placement
     if rule.behind_occluder:
         heading = float(np.deg2rad(rule.heading_deg))
         half = half_extent(size, heading)
         return [spot for neighbour in around.neighbours for spot in _behind(around, neighbour, half, heading)]
     spots: list[Spot] = []
-    for anchor in around.anchors(rule.anchor):
+    ahead = around.anchors(rule.anchor)
+    for anchor in ahead[:1] if rule.anchor == "stop_line" else ahead:
         for side in _sides(rule):
             spots.extend(_beside(around, task, size, arc, side) for arc in _arcs_at(anchor, task, size, side))
     return spots

@@ -58,6 +58,15 @@ def test_at_a_fork_the_course_follows_the_recorded_path() -> None:
     assert course.poses(np.array([20.0]), 0.0)[0].tolist() == pytest.approx([20.0, 0.0, 0.0])
 
 
+def test_where_the_recorded_path_ends_before_the_fork_the_course_goes_straight_on() -> None:
+    base = _lane("a", [(-5.0, 0.0), (40.0, 0.0)], ("b-bends", "c-straight"))
+    bends = _lane("b-bends", [(40.0, 0.0), (46.0, 3.0), (50.0, 9.0)])
+    ahead = _lane("c-straight", [(40.0, 0.0), (80.0, 0.0)])
+    fork = MapPatch(source="expansion", layers_sha256="0" * 64, drivable=(), lanes=(base, bends, ahead))
+    course = ego_course(keyframe(speed=6.0).model_copy(update={"map": fork}))
+    assert course.poses(np.array([60.0]), 0.0)[0].tolist() == pytest.approx([60.0, 0.0, 0.0])
+
+
 def test_an_oncoming_lane_under_the_ego_is_not_its_course() -> None:
     oncoming = _lane("b", [(60.0, 0.5), (-20.0, 0.5)])
     patch = MapPatch(source="expansion", layers_sha256="0" * 64, drivable=(), lanes=(oncoming,))

@@ -1,5 +1,6 @@
 """Task files: the shipped ones are right, and a bad one is refused with every problem at once."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,42 @@ def test_the_shipped_tasks_are_read_sorted_with_distinct_digests() -> None:
     assert len({task.payload_digest for task in tasks}) == len(tasks)
 
 
+def test_the_21_tasks_of_the_six_families_ship_each_in_its_folder_under_its_own_title() -> None:
+    tasks = load_taxonomy()
+    assert Counter(task.family for task in tasks) == {
+        "sudden_emergence": 5,
+        "lane_blockage": 4,
+        "bypass_and_gap_conflict": 4,
+        "signal_and_rule_conflict": 2,
+        "intersection_conflict": 3,
+        "road_surface_hazard": 3,
+    }
+    assert len(tasks) == len({task.id for task in tasks}) == len({task.title for task in tasks}) == 21
+    files = {path.relative_to(SHIPPED).as_posix() for path in SHIPPED.rglob("*") if path.is_file()}
+    assert files == {f"{task.family}/{task.id}.yaml" for task in tasks}
+
+
+@pytest.mark.parametrize("task", load_taxonomy(), ids=lambda task: task.id)
+def test_a_shipped_task_says_in_sentences_what_it_is_and_why_it_is_refused(task: TaskSpec) -> None:
+    for sentence in (task.risk, *task.suitable_when, *task.reject_when):
+        assert sentence[0].isupper()
+        assert sentence.endswith(".")
+    assert task.words.question.endswith("?")
+    codes = [predicate.reason_code for predicate in task.predicates]
+    assert len(set(codes)) == len(codes)
+    assert task.placement.gap_m.high < 60
+
+
+@pytest.mark.parametrize("task", load_taxonomy(), ids=lambda task: task.id)
+def test_a_shipped_task_keeps_the_required_clearance_of_its_kind(task: TaskSpec) -> None:
+    people = {"pedestrian", "child", "ball", "cyclist", "dog", "deer", "traffic_controller"}
+    shapes = {appearance.shape for appearance in task.appearances}
+    if (task.region.rule == "conflict" and shapes != {"traffic_controller"}) or task.placement.kind == "surface":
+        assert task.required_clearance_m == 0.5
+    else:
+        assert task.required_clearance_m == (1.5 if shapes <= people else 1.0)
+
+
 @pytest.mark.parametrize("task", load_taxonomy(), ids=lambda task: task.id)
 def test_a_shipped_task_is_consistent(task: TaskSpec) -> None:
     assert task.least_cautious_acceptable == min(task.acceptable_strategies, key=CAUTION.index)
@@ -58,7 +95,7 @@ def test_a_digest_sees_each_change_and_no_layout(tmp_path: Path) -> None:
     _put(tmp_path, "# a comment\n" + yaml.safe_dump(_content(), sort_keys=True))
     (again,) = load_taxonomy(tmp_path)
     assert again.payload_digest == shipped.payload_digest
-    changed = shipped.model_copy(update={"version": 2})
+    changed = shipped.model_copy(update={"version": shipped.version + 1})
     assert changed.payload_digest != shipped.payload_digest
     with pytest.raises(ValidationError):
         shipped.model_copy(update={"version": 0})
@@ -123,7 +160,7 @@ def test_wanted_tasks_are_chosen_and_unknown_ones_named_at_once() -> None:
     assert choose(tasks, ()) == tasks
     chosen = choose(tasks, ("occluded_pedestrian", "collapsed_road_surface", "occluded_pedestrian"))
     assert [task.id for task in chosen] == ["collapsed_road_surface", "occluded_pedestrian"]
-    with pytest.raises(UnknownTaskError, match="unknown tasks: absent, other; the taxonomy has collapsed_road"):
+    with pytest.raises(UnknownTaskError, match="absent, other; the taxonomy has blocked_junction, broken_down_car"):
         choose(tasks, ("other", "absent", "occluded_pedestrian"))
 
 
