@@ -284,8 +284,7 @@ def _add_lamps(count: int, table: Array, lamps: Array) -> None:
     for at in range(count):
         point, normal, eye = _triple(table, at, X), _triple(table, at, NORMAL_X), _triple(table, at, EYE_X)
         look = Look(table[at, GLOSS_HERE], table[at, MIRROR_HERE], table[at, SHARPNESS_HERE], table[at, FACING])
-        for column in range(LAMP_RED, SHINE_BLUE + 1):
-            table[at, column] = 0.0
+        red, green, blue, shine_red, shine_green, shine_blue = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for index in range(lamps.shape[0]):
             x, y, z = lamps[index, 0] - point[0], lamps[index, 1] - point[1], lamps[index, 2] - point[2]
             source = normal[0] * x + normal[1] * y + normal[2] * z
@@ -299,12 +298,16 @@ def _add_lamps(count: int, table: Array, lamps: Array) -> None:
                 continue
             end = min(4.0 * (1.0 - square / lamps[index, 11]), 1.0)
             light = _smooth((along - none) / (lamps[index, 9] - none)) * end * source * inverse * inverse * inverse
-            for channel in range(3):
-                table[at, LAMP_RED + channel] += light * lamps[index, 3 + channel]
+            red += light * lamps[index, 3]
+            green += light * lamps[index, 4]
+            blue += light * lamps[index, 5]
             if look.mirror > 0.0:
                 light *= _highlight(normal, eye, (x * inverse, y * inverse, z * inverse), look)
-                for channel in range(3):
-                    table[at, SHINE_RED + channel] += light * lamps[index, 3 + channel]
+                shine_red += light * lamps[index, 3]
+                shine_green += light * lamps[index, 4]
+                shine_blue += light * lamps[index, 5]
+        table[at, LAMP_RED], table[at, LAMP_GREEN], table[at, LAMP_BLUE] = red, green, blue
+        table[at, SHINE_RED], table[at, SHINE_GREEN], table[at, SHINE_BLUE] = shine_red, shine_green, shine_blue
 
 
 @compiled

@@ -68,7 +68,7 @@ def test_the_shadow_touches_the_body_that_casts_it() -> None:
 @pytest.mark.parametrize("elevation", [0.15, 0.5, 1.2])
 def test_lit_surfaces_are_free_of_spots(elevation: float) -> None:
     light = sunny(2.4, elevation)
-    bodies = [GROUND, ellipsoid((12, 0, 1.2), (1.5, 1.5, 1.2), (0.5, 0.5, 0.5), 24)]
+    bodies = [GROUND, ellipsoid((12, 0, 2.2), (1.5, 1.5, 1.2), (0.5, 0.5, 0.5), 24)]
     lit, full = (
         render(bodies, CAMERA, light, shadows=cast_shadows(bodies[:1], CAMERA, light)),
         render(bodies, CAMERA, light),
