@@ -239,7 +239,7 @@ def _ceiling(picture: Rgb, road: Array) -> float:
 
 
 def _headlamps(ambient: Array, place: Array) -> tuple[Lamp, ...]:
-    """Return the ego's own lamps, as bright at the place as street light is: beams end low, so little is lit by them."""
+    """Return the ego's own lamps, as bright at the place as the street's: beams end low and light little."""
     distance = max(4.0, float(np.hypot(*(place - np.array([3.5, 0.0])))))
     colour = 0.35 * ambient * distance**2 / len(HEADLAMPS)
     ahead = np.array([1.0, 0.0, -0.04]) / float(np.hypot(1.0, 0.04))

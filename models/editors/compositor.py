@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import Field
 from scipy import ndimage
 
@@ -33,6 +34,7 @@ from models.editors.occluders import occluders
 from models.editors.reflections import fresnel, mirrored
 from models.editors.shadows import PlanShade, sky_shade, sun_shade
 
+Bools = npt.NDArray[np.bool_]
 Window = tuple[int, int, int, int]
 
 SKY_LOSS: Final = 0.88
@@ -196,7 +198,7 @@ class Compositor(LocalBackend):
         source = request.source[part]
         coverage = layers.coverage[..., None]
         mixed = layers.under * (1 - coverage) + layers.rgb
-        noise = grain(look.spot, request.seed, (scene.window[1], scene.window[0]), coverage.shape[:2])
+        noise = grain(look.spot, request.seed, scene.window)
         edited = srgb_from_linear(mixed) + noise * coverage * self.identity_settings.noise_gain
         edit_mask = np.zeros(request.source.shape[:2], np.uint8)
         object_mask = edit_mask.copy()
@@ -303,7 +305,7 @@ def _light_kept(scene: _Scene, points: Array, level: Array) -> Array:
     return share * (1 - sun) + (1 - share) * (1 - SKY_LOSS * sky)
 
 
-def _with_reflection(scene: _Scene, under: Array, bare: Array, rays: Array) -> Array:
+def _with_reflection(scene: _Scene, under: Array, bare: Bools, rays: Array) -> Array:
     """Let wet ground mirror the hazard: drawn out downwards, the stronger the flatter one looks at it."""
     request, look = scene.request, scene.look
     image = render([mirrored(scene.mesh, request.keyframe.ground)], request.model, look.light, scene.window, 1)

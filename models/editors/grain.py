@@ -18,7 +18,7 @@ PATCH_PX: Final = 32
 TILE_PX: Final = 256
 SMOOTH_PX: Final = 2.0
 QUANTILE: Final = 0.12
-"""Which patch is taken, in order of their roughness: smoother ones are flat sky or burnt out, rougher ones show things."""
+"""Which patch is taken, by roughness: smoother ones are flat sky or burnt out, rougher ones show things."""
 DARKEST: Final = 6.0
 BRIGHTEST: Final = 245.0
 STRONGEST: Final = 0.035
@@ -45,14 +45,13 @@ def spot(source: Rgb) -> Array:
     return rest * min(1.0, STRONGEST / max(float(rest.std()), 1e-9))
 
 
-def grain(spot: Array, seed: int, origin: tuple[int, int], shape: tuple[int, int]) -> Array:
-    """Return grain (H, W, 3) for a window at `origin` (row, column), sRGB units, the same for the same picture place.
+def grain(spot: Array, seed: int, window: tuple[int, int, int, int]) -> Array:
+    """Return grain (H, W, 3) for a window, sRGB units, the same for the same place of the picture.
 
     Args:
         spot: grain of a smooth patch.
         seed: what decides the noise.
-        origin: row and column of the window in its picture.
-        shape: height and width of the window.
+        window: left, top, right, bottom, pixels, right and bottom exclusive.
     """
     white = np.random.Generator(np.random.PCG64(seed)).standard_normal((TILE_PX, TILE_PX))
     kernel = np.zeros((TILE_PX, TILE_PX, 3))
@@ -60,6 +59,6 @@ def grain(spot: Array, seed: int, origin: tuple[int, int], shape: tuple[int, int
     tile = np.fft.irfft2(
         np.fft.rfft2(white)[..., None] * np.fft.rfft2(kernel, axes=(0, 1)), s=(TILE_PX, TILE_PX), axes=(0, 1)
     )
-    rows = (origin[0] + np.arange(shape[0])) % TILE_PX
-    columns = (origin[1] + np.arange(shape[1])) % TILE_PX
+    rows = np.arange(window[1], window[3]) % TILE_PX
+    columns = np.arange(window[0], window[2]) % TILE_PX
     return tile[rows][:, columns]

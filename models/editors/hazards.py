@@ -1,4 +1,4 @@
-"""The hazard's body in the ego frame: which shape, which colours, where; for an open door also the hole that it leaves."""
+"""The hazard's body in the ego frame: which shape, which colours, where; an open door also leaves a hole."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def hazard_mesh(request: EditRequest, placement: Placement, light: Light | None 
 
 
 def _handed(request: EditRequest, placement: Attached) -> tuple[float, float, float]:
-    """Return how to mirror a door, drawn with its hinge at -x and its outer side at +y, so that it fits its car's side."""
+    """Return how to mirror a door, whose hinge is drawn at -x and outer side at +y, so that it fits its car's side."""
     note = _owner(request, placement)
     if note is None:
         return 1.0, 1.0, 1.0

@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 from PIL import Image, ImageDraw
 from scipy import ndimage
 
 from data_registry.geometry import Array, GroundPlane
 from data_registry.scene3d.mesh import Mesh
+
+Bools = npt.NDArray[np.bool_]
 
 CELLS: Final = 360
 """Cells of the plan grid along its longer side, at most."""
@@ -96,7 +99,7 @@ def _fallen(mesh: Mesh, slope: Array, spread: tuple[float, float], ground: Groun
     level = np.searchsorted(LEVELS_M, heights.mean(axis=1))
     corners = (plan - low) / cell
     share = np.zeros((rows, columns))
-    taken = np.zeros((rows, columns), dtype=np.bool_)
+    taken: Bools = np.zeros((rows, columns), dtype=np.bool_)
     for index, upper in enumerate(LEVELS_M):
         chosen = corners[level == index]
         if not len(chosen):
@@ -123,7 +126,7 @@ def _cut(faces: Array, ground: GroundPlane) -> Array:
     return faces
 
 
-def _filled(corners: Array, size: tuple[int, int]) -> Array:
+def _filled(corners: Array, size: tuple[int, int]) -> Bools:
     """Return the cells (rows, columns) that triangles (M, 3, 2) in cell units cover."""
     picture = Image.new("1", size)
     draw = ImageDraw.Draw(picture)

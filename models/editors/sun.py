@@ -134,7 +134,7 @@ class _Body:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Road:
-    """Road around boxes: plan points (N, 2), ego frame, and log brightness (N,) relative to the road around each box."""
+    """Road around boxes: plan points (N, 2), ego frame, log brightness (N,) relative to the road around each box."""
 
     points: Array
     brightness: Array

@@ -43,7 +43,7 @@ ICE_MIRROR: Final = 0.32
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Backdrop:
-    """What lies behind a window: the whole picture in linear light, the window's part, its viewing rays (H, W, 3) of any length."""
+    """What lies behind a window: the whole picture and the window's part in linear light, viewing rays (H, W, 3)."""
 
     picture: Array
     part: Array

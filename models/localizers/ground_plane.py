@@ -5,9 +5,9 @@ its lowest pixels meet the ground. The rectangle that explains these best, over 
 size range is the prior for what no view shows (a front view does not show depth), the placement's heading is taken as
 given. Edges and contacts that the picture's border or a nearer annotated object hides are left out. A surface hazard is
 seen whole: its pixels on the ground, from all views together, are its footprint. An open door hangs at the height at
-which it was placed: its lower edge is its contact there. A mounted signal is found by the foot of what carries it, else
-by the height of its top. A conflict area follows from where the hazard was found and from the map, by the same functions
-with which the screener expects it.
+which it was placed: its lower edge is its contact there. A mounted signal is found by the height of its top, near eye
+level by the foot of what carries it. A conflict area follows from where the hazard was found and from the map, by the
+same functions with which the screener expects it.
 """
 
 from __future__ import annotations
@@ -130,16 +130,17 @@ class GroundPlaneLocalizer(LocalBackend):
     def _carried(
         self, keyframe: Keyframe, placement: Mounted, views: Sequence[tuple[SeenHazard, PinholeCamera]]
     ) -> tuple[shapely.Polygon, tuple[str, ...]]:
-        """Return the footprint of a mounted hazard's box where its foot, else its top, was found, over all views."""
+        """Return the footprint of a mounted hazard's box where its top, else its foot, was found, over all views."""
         places: list[Array] = []
         sensors: list[str] = []
         for view, camera in views:
             mask = silhouettes.main_parts(view.object_mask)
             if not mask.any():
                 continue
+            found = _below_top(placement, camera, mask)
             direction, reach = self._contact((keyframe, keyframe.ground), camera, mask)
-            found = camera.position[:2] + (direction * reach[:, None]).mean(axis=0) if len(reach) else None
-            found = _below_top(placement, camera, mask) if found is None else found
+            if found is None and len(reach):
+                found = camera.position[:2] + (direction * reach[:, None]).mean(axis=0)
             if found is not None:
                 places.append(found)
                 sensors.append(view.sensor_id)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from data_registry.records import Judgement, LocalizationEvidence, Measurement, Measurements, Region
+from data_registry.records import Judgement, LocalizationEvidence, Measurement, Measurements, Mounted, Region
 from models.reviewers import ReviewPicture, ReviewRequest, RuleReviewer
-from tests.verdict_cases import HOLE, TASKS, TRUCK, hole, screened, truck
+from tests.verdict_cases import HOLE, TASKS, TRUCK, box, hole, screened, truck
 
 GOOD = {
     "background_touched_px": 0.0,
@@ -108,3 +108,24 @@ def test_scores_fall_with_what_they_are_about() -> None:
 
 def test_nothing_measured_is_no_realism() -> None:
     assert review(ring_exposure=None, height_ratio=None, contact_offset_m=None).realism == 0
+
+
+def hanging(value: float | None) -> Judgement:
+    """Review a good signal whose top hangs some metres off."""
+    placement = Mounted(box=box(14, -2, (0.35, 0.4, 1.0), 3.14, 2.2), faces=("front",))
+    measured = {name: value for name, value in GOOD.items() if name not in ("contact_offset_m", "height_ratio")}
+    entries = tuple(
+        Measurement(check=name, sensor_id="CAM_FRONT", value=entry)
+        for name, entry in (measured | {"hanging_offset_m": value}).items()
+    )
+    screening = screened("red_signal", placement).screening
+    found = Measurements(pair_id="p", edit_digest="b" * 64, values=entries)
+    return RuleReviewer().review(ReviewRequest(TASKS["red_signal"], screening, found, region(0.9), no_pictures))
+
+
+def test_a_signal_is_judged_by_where_it_hangs() -> None:
+    assert hanging(0.0).qualified
+    assert hanging(0.0).realism == 1
+    assert hanging(0.6).realism == pytest.approx(0.75)
+    assert "hanging_offset_m 1.00 is above" in hanging(1.0).reason
+    assert "the place where it hangs cannot be seen" in hanging(None).reason

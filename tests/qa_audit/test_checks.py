@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from data_registry.blobs import Blobs
-from data_registry.records import Placement
+from data_registry.records import Attached, Mounted, Placement
 from qa_audit.checks import CHECKS, PAIR_CHECKS, VIEW_CHECKS
 from tasks.items import Edited
 from tests.verdict_cases import (
@@ -16,6 +17,7 @@ from tests.verdict_cases import (
     PEDESTRIAN,
     TRUCK,
     Painter,
+    box,
     hole,
     measured,
     parked,
@@ -203,3 +205,63 @@ def test_a_surface_seen_by_two_views_is_compared_on_the_ground(blobs: Blobs) -> 
 
     assert good["cross_view_offset_m"] < 0.1
     assert moved["cross_view_offset_m"] > 1
+
+
+SIGNAL, DOOR = "red_signal", "open_door"
+TURN = np.pi - 1.13
+
+
+def signal(x: float = 14.0, y: float = -2.0, underside: float = 2.2) -> Mounted:
+    return Mounted(box=box(x, y, (0.35, 0.4, 1.0), np.pi, underside), faces=("front",))
+
+
+def door(x: float = 12.6, y: float = -1.6, lift: float = 0.3, scale: float = 1.0) -> Attached:
+    size = (1.1 * scale, 0.15 * scale, 1.1 * scale)
+    return Attached(annotation="parked", part="door", box=box(x, y, size, TURN, lift))
+
+
+HANGING = [(SIGNAL, signal()), (DOOR, door())]
+
+
+@pytest.mark.parametrize(("task", "placement"), HANGING)
+def test_what_hangs_has_no_contact_but_a_place(task: str, placement: Placement, blobs: Blobs) -> None:
+    item = screened(task, placement, street([parked(12, -3.0)]))
+    found = {entry.check: entry for entry in reversed(measured(Painter(blobs).edited(item, placement), blobs).values)}
+
+    for check in ("contact_offset_m", "cross_view_offset_m"):
+        assert found[check].value is None
+        assert found[check].note == f"not applicable to {placement.kind} hazards"
+    assert found["hanging_offset_m"].value == 0
+    assert found["mask_iou_expected"].value == 1
+    assert found["background_touched_px"].value == 0
+
+
+@pytest.mark.parametrize(
+    ("task", "placement", "drawn"),
+    [
+        (SIGNAL, signal(), signal(y=-3.0)),
+        (SIGNAL, signal(), signal(underside=3.2)),
+        (DOOR, door(), door(y=-0.4)),
+        (DOOR, door(), door(lift=1.3)),
+    ],
+)
+def test_what_hangs_elsewhere_is_told_by_how_far(
+    task: str, placement: Placement, drawn: Placement, blobs: Blobs
+) -> None:
+    assert values(task, placement, drawn, Painter(blobs))["hanging_offset_m"] == pytest.approx(1.0, abs=0.35)
+
+
+def test_the_post_of_a_signal_does_not_count_against_its_head(blobs: Blobs) -> None:
+    tall = Mounted(box=box(14.0, -2.0, (0.35, 0.4, 3.2), np.pi, 0.0), faces=("front",))
+    found = values(SIGNAL, signal(), tall, Painter(blobs))
+
+    assert found["mask_iou_expected"] > 0.85
+    assert found["hanging_offset_m"] < 0.1
+
+
+def test_checks_of_standing_hazards_do_not_apply_to_signals(blobs: Blobs) -> None:
+    found = measured(Painter(blobs).edited(screened(SIGNAL, signal()), signal()), blobs)
+
+    assert found.of("height_ratio")[0].note == "not applicable to mounted hazards"
+    standing = measured(Painter(blobs).edited(screened(TRUCK, truck()), truck()), blobs)
+    assert standing.of("hanging_offset_m")[0].note == "not applicable to standing hazards"

@@ -9,8 +9,11 @@ import pytest
 import shapely
 
 from data_registry.blobs import Blobs
+from data_registry.conflict_areas import area_quad, conflict_area
+from data_registry.courses import ego_course
 from data_registry.edits import full_object_mask
-from data_registry.records import Mounted, Placement, Region
+from data_registry.records import Annotation, Attached, Mounted, Placement, Region, Standing
+from data_registry.silhouettes import placement_footprint
 from models.localizers.ground_plane import GroundPlaneLocalizer, GroundPlaneSettings
 from models.localizers.localizer import LocalizeRequest, RegionNotFoundError, SeenHazard
 from tasks.items import Edited, Screened
@@ -200,3 +203,80 @@ def test_without_an_expected_region_there_is_nothing_to_compare(blobs: Blobs) ->
 
     assert region.evidence.centre_offset_m is None
     assert region.evidence.expected_iou is None
+
+
+SIGNAL, DOOR, CROSSING = "red_signal", "open_door", "crossing_vehicle"
+
+
+def ruled_quad(item: Screened, placement: Placement) -> np.ndarray:
+    """The conflict area that follows from where a placement really is."""
+    keyframe, rule = item.combination.keyframe, item.combination.task.area_rule
+    assert rule is not None
+    assert placement.kind != "surface"
+    footprint = np.asarray(placement_footprint(placement).exterior.coords)[:-1]
+    yaw = placement.box.pose().yaw
+    return area_quad(conflict_area(keyframe.map, ego_course(keyframe), rule, footprint, yaw))
+
+
+def signal(x: float, y: float, underside: float = 2.3) -> Mounted:
+    return Mounted(box=box(x, y, (0.35, 0.4, 1.0), np.pi, underside), faces=("front",))
+
+
+def door(car: Annotation, shift: float = 0.0) -> Attached:
+    """The left front door of a car that looks along x, opened by about 65 degrees."""
+    x, y, _ = car.box.centre
+    turn = np.pi - 1.13
+    middle = np.array([x + 0.9 + shift, y + 0.9]) + 0.55 * np.array([np.cos(turn), np.sin(turn)])
+    return Attached(
+        annotation=car.token, part="door", box=box(float(middle[0]), float(middle[1]), (1.1, 0.15, 1.1), turn, 0.3)
+    )
+
+
+@pytest.mark.parametrize(("x", "y", "underside"), [(14, -2.4, 2.3), (18, 2.2, 2.6), (11, -2.0, 1.6)])
+def test_a_signal_rules_the_lane_from_where_it_was_found(x: float, y: float, underside: float, blobs: Blobs) -> None:
+    placement = signal(x, y, underside)
+    item = screened(SIGNAL, placement)
+
+    region = find(item, placement, blobs)
+
+    assert region.kind == "no_go"
+    assert overlap(region, ruled_quad(item, placement)) > 0.8
+
+
+def test_a_signal_that_was_drawn_elsewhere_rules_another_piece_of_lane(blobs: Blobs) -> None:
+    item = screened(SIGNAL, signal(14, -2.4))
+
+    region = find(item, signal(20, -2.4), blobs)
+
+    assert overlap(region, ruled_quad(item, signal(20, -2.4))) > 0.7
+    assert overlap(region, ruled_quad(item, signal(14, -2.4))) < 0.2
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.5])
+def test_an_open_door_is_found_beside_its_car(shift: float, blobs: Blobs) -> None:
+    car = parked(12, -3.0)
+    item = screened(DOOR, door(car), street([car]))
+
+    region = find(item, door(car, shift), blobs)
+
+    truth = placement_footprint(door(car, shift)).centroid
+    centre = np.array(region.quad).mean(axis=0)
+    assert region.kind == "occupied"
+    assert float(np.hypot(centre[0] - truth.x, centre[1] - truth.y)) < 0.5
+
+
+def test_a_crossing_vehicle_takes_what_it_sweeps_of_the_lane(blobs: Blobs) -> None:
+    placement = Standing(box=box(16.0, 5.0, (4.4, 1.8, 1.5), -np.pi / 2), surface="road")
+    item = screened(CROSSING, placement)
+
+    region = find(item, placement, blobs)
+
+    assert region.kind == "conflict"
+    assert overlap(region, ruled_quad(item, placement)) > 0.6
+
+
+def test_a_vehicle_that_was_drawn_out_of_reach_of_the_lane_has_no_region(blobs: Blobs) -> None:
+    item = screened(CROSSING, Standing(box=box(16.0, 5.0, (4.4, 1.8, 1.5), -np.pi / 2), surface="road"))
+    away = Standing(box=box(22.0, 14.5, (4.4, 1.8, 1.5), -np.pi / 2), surface="road")
+
+    assert located(Painter(blobs).edited(item, away), blobs) is None
