@@ -133,3 +133,8 @@ def signs(kind: str, line: Line, stations: Sequence[float], t: float, rise: floa
     """Return signs that look at the traffic: on the right of the line at that along it, on the left at the other."""
     turn = math.pi if t < 0 else 0.0
     return [Prop(kind, *line.place(s, t), line.pose(s)[2] + turn, rise) for s in stations]
+
+
+def planted(kind: str, places: Sequence[Xy], rise: float = 0.0) -> list[Prop]:
+    """Return trees or bushes at places."""
+    return [Prop(kind, x, y, 0.0, rise) for x, y in places]

@@ -49,7 +49,7 @@ def static_mesh(scene: Scene) -> Mesh:
     """Return everything of a scene that stands still and is no actor, scene's frame."""
     lit = condition_of(scene).lit_windows
     axes = {road.name: alignment(scene, road) for road in scene.roads}
-    parts = [ground.land(tuple(axes.values())), *(road_mesh(scene, road) for road in scene.roads)]
+    parts = [ground.land(tuple(axes.values()), below=0.06), *(road_mesh(scene, road) for road in scene.roads)]
     parts += [junction_mesh(scene, junction) for junction in scene.junctions]
     for row in scene.houses:
         parts.append(buildings.row(axes[row.road], row.offset, (row.start, row.end), row.style, row.seed, lit))
