@@ -23,6 +23,7 @@ from data_registry.sources.streetset.casting import (
     signs,
     two_wheeler,
     vehicle,
+    worker,
 )
 from data_registry.sources.streetset.lines import Line
 from data_registry.sources.streetset.world import Edging, Houses, Lane, Road, Scene, Slope, Strip, Track
@@ -57,9 +58,9 @@ ACTORS: Final = (
     vehicle("site-truck", "box_truck", Track.still(143.0, -5.0, 0.1), WHITE),
     *cones("cone", [(x, -2.45) for x in (94.0, 99.0, 104.0, 118.0, 122.0, 132.5, 137.0)]),
     *barriers("barrier", [(90.0, -4.2, math.pi), (90.0, -6.6, math.pi), (150.0, -4.2, 0.0)]),
-    person("worker-1", (117.4, -4.6), 0.8, 0.0, ORANGE, 0.0, "construction_worker"),
-    person("worker-2", (100.0, -4.4), 0.0, 1.1, ORANGE, 0.0, "construction_worker"),
-    person("worker-3", (134.0, -6.4), math.pi, 0.0, YELLOW, 0.0, "construction_worker"),
+    worker("worker-1", (117.4, -4.6), 0.8, 0.0, ORANGE),
+    worker("worker-2", (100.0, -4.4), 0.0, 1.1, ORANGE),
+    worker("worker-3", (134.0, -6.4), math.pi, 0.0, YELLOW),
     person("walker-left", (109.0, 6.8), math.pi, 1.3, BLUE),
     person("walker-left-far", (130.0, 7.2), 0.0, 1.2, SILVER),
     two_wheeler("cyclist", "cyclist", Track.straight((142.0, 4.7), math.pi, 4.0), DARK),
