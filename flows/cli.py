@@ -136,13 +136,14 @@ def show(
 @app.command()
 def streetset(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to write the logs into.")],
+    history: Annotated[bool, typer.Option("--history", help="Draw the pictures before each keyframe too.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Write the embedded synthetic logs in nuScenes v1.0 form."""
+    """Write the embedded synthetic logs in nuScenes v1.0 form: eight scenes, one keyframe with pictures in each."""
     from data_registry.sources.streetset import VERSION, write_streetset
 
     with reporting(as_json):
-        root = write_streetset(folder)
+        root = write_streetset(folder, history)
         say({"root": str(root), "version": VERSION}, f"{root} holds {VERSION}", as_json)
 
 

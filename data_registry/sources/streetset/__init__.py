@@ -1,7 +1,7 @@
-"""The embedded synthetic log: one scene of a made-up street in nuScenes v1.0 form, written to disk on demand.
+"""The embedded synthetic logs: eight scenes of a made-up town in nuScenes v1.0 form, written to disk on demand.
 
-The devkit and every reader of nuScenes load it like a real partial download: all tables, map, map expansion, CAN bus,
-and the pictures of one keyframe and its history.
+The devkit and every reader of nuScenes load them like a real partial download: all tables, map, map expansion, CAN bus,
+and the pictures of one keyframe in each scene, those of its history only when asked for.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ Message = dict[str, Any]
 GRAVITY: Final = 9.81
 WHEEL_RADIUS_M: Final = 0.305
 STEERING_RATIO: Final = 16.5
-"""Steering wheel angle for one of the front wheels: 42.7 rad a unit of curvature in the real files, over the wheelbase."""
+"""Steering wheel angle for that of the front wheels: 42.7 rad a unit of curvature in scene-0103, over the wheelbase."""
 LEAD_US: Final = 100_000
 """Messages start this long before the first sample and end as long after the last."""
 ROUTE_REACH_M: Final = 50.0

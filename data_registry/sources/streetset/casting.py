@@ -71,15 +71,29 @@ def queued(road: Road, lane: str, front: float, length: float) -> Track:
     return Track.still(x, y, road.axis.pose(s)[2] + math.pi)
 
 
-def person(
-    name: str, place: Xy, heading: float, speed: float, colour: Colour, rise: float = PAVEMENT_RISE, kind: str = "adult"
+def person(name: str, place: Xy, heading: float, speed: float, colour: Colour, rise: float = PAVEMENT_RISE) -> Actor:
+    """Return an adult who walks straight on or stands."""
+    body = ("adult", "pedestrian", (0.72 if speed else 0.50, 0.62, 1.74))
+    return _pedestrian(name, Track.straight(place, heading, speed), colour, body, rise)
+
+
+def child(name: str, place: Xy, heading: float, speed: float, colour: Colour) -> Actor:
+    """Return a child on a pavement."""
+    body = ("child", "child", (0.65 if speed else 0.45, 0.42, 1.18))
+    return _pedestrian(name, Track.straight(place, heading, speed), colour, body, PAVEMENT_RISE)
+
+
+def worker(name: str, place: Xy, heading: float, speed: float, colour: Colour) -> Actor:
+    """Return a construction worker on level ground."""
+    body = ("construction_worker", "construction_worker", (0.72 if speed else 0.50, 0.62, 1.74))
+    return _pedestrian(name, Track.straight(place, heading, speed), colour, body, 0.0)
+
+
+def _pedestrian(
+    name: str, track: Track, colour: Colour, body: tuple[str, str, tuple[float, float, float]], rise: float
 ) -> Actor:
-    """Return a pedestrian who walks straight on or stands; kind: adult, child or construction_worker."""
-    shape = {"adult": "pedestrian"}.get(kind, kind)
-    depth, width, height = (0.45, 0.42, 1.18) if kind == "child" else (0.50, 0.62, 1.74)
-    size = (depth * 1.44 if speed else depth, width, height)
-    attribute = "pedestrian.moving" if speed else "pedestrian.standing"
-    track = Track.straight(place, heading, speed)
+    kind, shape, size = body
+    attribute = "pedestrian.moving" if track.speed else "pedestrian.standing"
     return Actor(name, f"human.pedestrian.{kind}", attribute, shape, size, track, rise, colour)
 
 
@@ -133,3 +147,8 @@ def signs(kind: str, line: Line, stations: Sequence[float], t: float, rise: floa
     """Return signs that look at the traffic: on the right of the line at that along it, on the left at the other."""
     turn = math.pi if t < 0 else 0.0
     return [Prop(kind, *line.place(s, t), line.pose(s)[2] + turn, rise) for s in stations]
+
+
+def planted(kind: str, places: Sequence[Xy], rise: float = 0.0) -> list[Prop]:
+    """Return trees or bushes at places."""
+    return [Prop(kind, x, y, 0.0, rise) for x, y in places]

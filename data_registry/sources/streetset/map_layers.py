@@ -88,7 +88,7 @@ def _segments(records: MapRecords, scene: Scene, road: Road, drivable: str) -> N
         if any(lane.forward for lane in road.lanes):
             _block(records, scene, road, (f"forward-{name}", segment, s, (road.kerbs[0], middle)))
         if not all(lane.forward for lane in road.lanes):
-            _block(records, scene, road, (f"backward-{name}", segment, s[::-1], (middle, road.kerbs[1])))
+            _block(records, scene, road, (f"backward-{name}", segment, (s[1], s[0]), (middle, road.kerbs[1])))
 
 
 def _middle(road: Road) -> float:
@@ -122,7 +122,7 @@ def _lanes(records: MapRecords, scene: Scene, road: Road) -> None:
     """Add the lanes part by part, with their paths and what follows what."""
     for lane in road.lanes:
         for part, s in enumerate(road.parts):
-            own = _lane(records, scene, road, (lane, part, s if lane.forward else s[::-1]))
+            own = _lane(records, scene, road, (lane, part, s if lane.forward else (s[1], s[0])))
             records.record["connectivity"].setdefault(own, {"incoming": [], "outgoing": []})
         order = list(range(len(road.parts)))
         for a, b in itertools.pairwise(order if lane.forward else order[::-1]):
@@ -197,9 +197,7 @@ def _connector(records: MapRecords, scene: Scene, place: tuple[Junction, Connect
     s = np.linspace(0.0, axis.length, max(2, math.ceil(axis.length / 1.0) + 1))
     right, left = axis.places(s, -half).tolist(), axis.places(s[::-1], half).tolist()
     corners: list[Xy] = [(x, y) for x, y in (*right, *left)]
-    own = records.add(
-        "lane_connector", scene, name, polygon_token=records.polygon(scene, f"connector-{name}", corners)
-    )
+    own = records.add("lane_connector", scene, name, polygon_token=records.polygon(scene, f"connector-{name}", corners))
     records.follow(own, scene, axis)
     records.connect(_end_of(scene, connector.start, last=True), own)
     records.connect(own, _end_of(scene, connector.end, last=False))

@@ -1,4 +1,4 @@
-"""The map of all scenes: the mask raster and the map expansion v1.3, plus the three empty cities that readers ask for."""
+"""The map of all scenes: the mask raster and the map expansion v1.3, plus the three empty cities that readers want."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ def mask_png(scenes: Sequence[Scene]) -> bytes:
 def paved(scene: Scene) -> list[Array]:
     """Return the outlines (N, 2) of everything that is paved, scene's frame."""
     bands = [(road, road.kerbs) for road in scene.roads]
-    bands += [(road, (strip.right, strip.left)) for road in scene.roads for strip in road.strips if strip.kind == "pavement"]
+    bands += [
+        (road, (strip.right, strip.left)) for road in scene.roads for strip in road.strips if strip.kind == "pavement"
+    ]
     found = [_band(road, *extent) for road, extent in bands]
     areas = [np.array(area) for j in scene.junctions for area in (j.outline, *j.corners)]
     return [*found, *areas]

@@ -1,4 +1,4 @@
-"""Draws pictures into files, here or in processes of its own: `python -m` this module reads its jobs from stdin.
+"""Draws pictures into files, here or in processes of its own: `python -m` this module is told its jobs.
 
 Own processes and not a pool of `multiprocessing`: that imports the caller's main module again, so a script without a
 guard would start itself over, and a forked child would inherit the caller's threads half alive.
@@ -62,15 +62,15 @@ def paint_in_processes(root: Path, jobs: Sequence[Job], workers: int) -> None:
 
 
 def _started(root: Path, jobs: Sequence[Job]) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "data_registry.sources.streetset.painters"]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    process = subprocess.Popen(command, env=environment, text=True, **pipes)
-    assert process.stdin is not None
-    process.stdin.write(json.dumps({"root": str(root), "jobs": jobs}))
-    process.stdin.close()
-    process.stdin = None
-    return process
+    order = json.dumps({"root": str(root), "jobs": jobs})
+    return subprocess.Popen(
+        [sys.executable, "-m", "data_registry.sources.streetset.painters", order],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def _finished(process: subprocess.Popen[str]) -> None:
@@ -82,15 +82,15 @@ def _finished(process: subprocess.Popen[str]) -> None:
         raise PainterError(f"a drawing process ended with status {process.returncode}: {complaint.strip()[-2000:]}")
 
 
-def _main() -> int:
-    order = json.loads(sys.stdin.read())
+def _main(words: Sequence[str]) -> int:
+    order = json.loads(words[0])
     try:
-        paint(Path(order["root"]), [tuple(job) for job in order["jobs"]])
+        paint(Path(order["root"]), [(name, channel, index) for name, channel, index in order["jobs"]])
     except OSError as error:
-        print(json.dumps([error.errno, error.strerror or str(error)]))
+        sys.stdout.write(json.dumps([error.errno, error.strerror or str(error)]))
         return DISK_STATUS
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(_main())
+    sys.exit(_main(sys.argv[1:]))

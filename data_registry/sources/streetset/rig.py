@@ -104,6 +104,4 @@ def scene_camera(scene: Scene, channel: str, time_us: int) -> PinholeCamera:
     """Return the camera at its own time, for points in the scene's frame (elsewhere they are in the ego frame)."""
     model = CAMERAS[channel]
     intrinsics = np.array([[model.focal, 0.0, model.centre[0]], [0.0, model.focal, model.centre[1]], [0.0, 0.0, 1.0]])
-    return PinholeCamera(
-        intrinsics, (ego_in_scene(scene, time_us) @ camera_in_ego(channel)).inverse(), WIDTH, HEIGHT
-    )
+    return PinholeCamera(intrinsics, (ego_in_scene(scene, time_us) @ camera_in_ego(channel)).inverse(), WIDTH, HEIGHT)

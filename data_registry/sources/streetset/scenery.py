@@ -23,7 +23,10 @@ from data_registry.sources.streetset.world import Actor, Edging, Prop, Scene
 LAMP_HEIGHT_M: Final = 0.65
 BEAMS_SHOW: Final = 0.9
 """Headlamps light the road visibly from this share of full brightness on; before, they are only seen to be lit."""
-TREES: Final = frozenset({"linden", "plane", "birch", "poplar", "pine"})
+TREES: Final = {"linden": 7.0, "plane": 8.5, "birch": 7.0, "poplar": 11.0, "pine": 9.5}
+"""Kinds of trees and their usual heights, metres."""
+FAR_M: Final = 60.0
+"""Trees farther from the ego vehicle than this, at the keyframe, need not show every leaf."""
 SIGNS: Final = frozenset({"no_entry", "warning", "give_way", "crossing", "stop", "speed"})
 PROPS: Final[dict[str, tuple[Callable[[], Mesh], float]]] = {
     "bench": (fittings.bench, math.pi / 2),
@@ -49,7 +52,7 @@ def static_mesh(scene: Scene) -> Mesh:
     """Return everything of a scene that stands still and is no actor, scene's frame."""
     lit = condition_of(scene).lit_windows
     axes = {road.name: alignment(scene, road) for road in scene.roads}
-    parts = [ground.land(tuple(axes.values())), *(road_mesh(scene, road) for road in scene.roads)]
+    parts = [ground.land(tuple(axes.values()), below=0.06), *(road_mesh(scene, road) for road in scene.roads)]
     parts += [junction_mesh(scene, junction) for junction in scene.junctions]
     for row in scene.houses:
         parts.append(buildings.row(axes[row.road], row.offset, (row.start, row.end), row.style, row.seed, lit))
@@ -135,12 +138,19 @@ def _prop_mesh(scene: Scene, prop: Prop, number: int) -> Mesh:
         return post.placed(scene.on_ground(_lamp_pose(prop), prop.rise, upright=True))
     pose = scene.on_ground((prop.x, prop.y, prop.facing), prop.rise, upright=True)
     if prop.kind in TREES:
-        kind_height = {"poplar": 11.0, "pine": 9.5, "plane": 8.5}.get(prop.kind, 7.0)
-        return vegetation.tree(prop.kind, kind_height, number % 5).scaled(0.85 + 0.06 * (number * 7 % 6)).placed(pose)
+        return _tree(scene, prop, number).placed(pose)
     if prop.kind == "bush":
         return vegetation.bush((1.6, 1.5, 1.2), number % 7).placed(pose)
     make, turn = PROPS[prop.kind]
     return make().placed(scene.on_ground((prop.x, prop.y, prop.facing + turn), prop.rise, upright=True))
+
+
+def _tree(scene: Scene, prop: Prop, number: int) -> Mesh:
+    """Return a tree; one that the ego vehicle never comes near has fewer and larger leaves."""
+    tall = TREES[prop.kind] * (0.85 + 0.06 * (number * 7 % 6))
+    x, y, _ = scene.ego.pose(0.0)
+    detail = 0.2 if math.hypot(prop.x - x, prop.y - y) > FAR_M else 1.0
+    return vegetation.tree(prop.kind, TREES[prop.kind], number % 5, detail).scaled(tall / TREES[prop.kind])
 
 
 def _lamp_pose(prop: Prop) -> tuple[float, float, float]:
@@ -157,4 +167,3 @@ def _edging(edging: Edging, axis: Alignment) -> Mesh:
     if edging.kind == "posts":
         return fences.posts(axis, edging.offset, reach, (12.0, 0.05, 0.95), (0.6, 0.6, 0.58))
     return fences.fence(axis, edging.offset, reach, edging.kind)
-

@@ -8,6 +8,7 @@ classes and agree through them.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -84,7 +85,7 @@ class Lane:
 
     @property
     def middle(self) -> float:
-        """t of its middle."""
+        """T of its middle."""
         return (self.right + self.left) / 2
 
 
@@ -124,7 +125,7 @@ class Road:
     def parts(self) -> tuple[tuple[float, float], ...]:
         """Start and end of each stretch that has its own records."""
         bounds = (0.0, *self.splits, self.axis.length)
-        return tuple(zip(bounds[:-1], bounds[1:], strict=True))
+        return tuple(itertools.pairwise(bounds))
 
     def lane(self, name: str) -> Lane:
         """Return a lane by name."""

@@ -23,6 +23,7 @@ from data_registry.sources.streetset.casting import (
     signs,
     two_wheeler,
     vehicle,
+    worker,
 )
 from data_registry.sources.streetset.lines import Line
 from data_registry.sources.streetset.world import Edging, Houses, Lane, Road, Scene, Slope, Strip, Track
@@ -52,14 +53,14 @@ ACTORS: Final = (
     vehicle("oncoming-past", "car", _down(88.0, 6.5), RED),
     vehicle("oncoming-1", "box_truck", _down(158.0, 6.0), (0.50, 0.42, 0.10)),
     vehicle("oncoming-2", "saloon", _down(184.0, 6.5), BLACK),
-    vehicle("excavator", "excavator", Track.still(122.5, -6.2, 0.35), YELLOW),
+    vehicle("excavator", "excavator", Track.still(106.2, -7.1, 0.12), YELLOW),
     vehicle("works-van", "van", Track.still(112.5, -3.6, 0.0), ORANGE),
     vehicle("site-truck", "box_truck", Track.still(143.0, -5.0, 0.1), WHITE),
     *cones("cone", [(x, -2.45) for x in (94.0, 99.0, 104.0, 118.0, 122.0, 132.5, 137.0)]),
     *barriers("barrier", [(90.0, -4.2, math.pi), (90.0, -6.6, math.pi), (150.0, -4.2, 0.0)]),
-    person("worker-1", (117.4, -4.6), 0.8, 0.0, ORANGE, 0.0, "construction_worker"),
-    person("worker-2", (105.0, -5.6), 0.0, 1.1, ORANGE, 0.0, "construction_worker"),
-    person("worker-3", (134.0, -6.4), math.pi, 0.0, YELLOW, 0.0, "construction_worker"),
+    worker("worker-1", (117.4, -4.6), 0.8, 0.0, ORANGE),
+    worker("worker-2", (100.0, -4.4), 0.0, 1.1, ORANGE),
+    worker("worker-3", (134.0, -6.4), math.pi, 0.0, YELLOW),
     person("walker-left", (109.0, 6.8), math.pi, 1.3, BLUE),
     person("walker-left-far", (130.0, 7.2), 0.0, 1.2, SILVER),
     two_wheeler("cyclist", "cyclist", Track.straight((142.0, 4.7), math.pi, 4.0), DARK),
@@ -80,7 +81,7 @@ SCENE: Final = Scene(
         *along("birch", ROAD.axis, range(12, 238, 18), 9.6, 0.0),
         *along("pine", ROAD.axis, (8.0, 24.0, 40.0, 58.0, 74.0, 166.0, 184.0, 202.0, 220.0), -11.0, 0.0),
         *along("lamp_post", ROAD.axis, range(20, 238, 34), 5.9),
-        *along("crates", ROAD.axis, (98.0, 111.0), -7.4, 0.0),
+        *along("crates", ROAD.axis, (97.0, 119.0), -7.4, 0.0),
         *signs("warning", ROAD.axis, (84.0,), -2.9, 0.0),
     ),
     edgings=(

@@ -17,6 +17,7 @@ from data_registry.sources.streetset.casting import (
     YELLOW,
     along,
     animal,
+    child,
     parked_row,
     pavements,
     person,
@@ -62,7 +63,7 @@ ACTORS: Final = (
     person("shopper-left-1", (109.0, 7.2), math.pi, 1.3, GREEN),
     person("shopper-left-2", (128.0, 7.8), 0.0, 1.2, GREY),
     person("shopper-left-3", (97.0, 6.8), 0.0, 1.3, RED),
-    person("child", (107.3, -6.3), 0.0, 1.3, YELLOW, kind="child"),
+    child("child", (107.3, -6.3), 0.0, 1.3, YELLOW),
     animal("dog", "dog", Track.straight((127.0, 7.3), 0.0, 1.2), (0.07, 0.05, 0.04), 0.12),
     two_wheeler("bicycle", "bicycle", Track.still(121.0, -5.0, 0.3), GREY, 0.12),
 )

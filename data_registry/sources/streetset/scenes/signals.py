@@ -15,7 +15,6 @@ from data_registry.sources.streetset.casting import (
     STOPPED,
     WHITE,
     along,
-    parked_row,
     pavements,
     person,
     queued,
@@ -75,7 +74,9 @@ WEST: Final = _main("west", 0.0, MOUTH)
 EAST: Final = _main("east", FAR, 110.0)
 NORTH: Final = _side("north", 12.0, math.pi / 2)
 SOUTH: Final = _side("south", -8.5, -math.pi / 2)
-JUNCTION: Final = junction("junction", [Arm(EAST, False, 3.6), Arm(NORTH, False), Arm(WEST, True, 3.6), Arm(SOUTH, False)])
+JUNCTION: Final = junction(
+    "junction", [Arm(EAST, False, 3.6), Arm(NORTH, False), Arm(WEST, True, 3.6), Arm(SOUTH, False)]
+)
 THROUGH: Final = Line.straight((0.0, 0.0, 0.0), FAR + 110.0)
 
 

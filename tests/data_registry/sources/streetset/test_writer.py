@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from data_registry.sources.streetset import StreetsetTargetError, StreetsetWriteError, write_streetset, writer
-from data_registry.sources.streetset import painters
+from data_registry.sources.streetset import StreetsetTargetError, StreetsetWriteError, painters, write_streetset, writer
 from data_registry.sources.streetset.pictures import jpeg
 from data_registry.sources.streetset.rig import KEY_INDEX, camera_us
 from data_registry.sources.streetset.scenes import SCENES, scene_named
 from data_registry.sources.streetset.tables import picture_path
 
-DOCUMENTS_DIGEST = "77da7c73298a9d583ed88d3ed8a0421dea6cad2ab8966b360f45020929758e9a"
+DOCUMENTS_DIGEST = "254486422fd0f5251c0e9b567140d9636c499a83c5f58d54fa1fa337a5659291"
 """Of recipe 2. When it changes, raise RECIPE: logs on disk are then written anew."""
 
 
@@ -146,8 +145,8 @@ def test_a_full_disk_is_told_and_leaves_nothing_behind(tmp_path: Path, quick, mo
 def test_of_two_writers_the_first_wins_and_the_second_is_content(tmp_path: Path, quick, monkeypatch) -> None:
     root, fill = tmp_path / "log", writer._fill
 
-    def overtaken(folder: Path) -> None:
-        fill(folder)
+    def overtaken(folder: Path, history: bool) -> None:
+        fill(folder, history)
         monkeypatch.setattr(writer, "_fill", fill)
         write_streetset(root)
 
