@@ -131,9 +131,8 @@ def keyframe(token: str) -> Keyframe:
 
 def task(index: int) -> TaskSpec:
     """One of three shipped tasks, in the order of their ids."""
-    return choose(load_taxonomy(), ("collapsed_road_surface", "large_vehicle_blocking_lane", "occluded_pedestrian"))[
-        index
-    ]
+    wanted = ("collapsed_road_surface", "large_vehicle_blocking_lane", "occluded_pedestrian")
+    return choose(load_taxonomy(), wanted)[index]
 
 
 class Settings(IdentitySettings, frozen=True):
