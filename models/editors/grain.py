@@ -61,4 +61,4 @@ def grain(spot: Array, seed: int, window: tuple[int, int, int, int]) -> Array:
     )
     rows = np.arange(window[1], window[3]) % TILE_PX
     columns = np.arange(window[0], window[2]) % TILE_PX
-    return tile[rows][:, columns]
+    return tile.astype(np.float32)[rows][:, columns]
