@@ -7,7 +7,7 @@ bodies of nearer annotated objects hide the hazard. All colour arithmetic is in 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -259,7 +259,8 @@ def _drawn(meshes: list[Mesh], model: PinholeCamera, how: tuple[Light, int], win
     """Render meshes within a window, working only where they are: windows hold shadows and reflections too."""
     left, top, right, bottom = window
     shape = (bottom - top, right - left)
-    rgb, coverage = np.zeros((*shape, 3), np.float32), np.zeros(shape, np.float32)
+    rgb: Any = np.zeros((*shape, 3), np.float32)
+    coverage: Any = np.zeros(shape, np.float32)
     whole = Rendering(rgb, coverage, np.full(shape, np.inf), np.full(shape, -1, np.int32))
     shown = [outline(_bounds(mesh), model) for mesh in meshes if len(mesh.faces)]
     bounds = [shape.bounds for shape in shown if not shape.is_empty]

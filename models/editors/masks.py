@@ -30,7 +30,8 @@ def dilated_hull(touched: npt.NDArray[np.bool_], margin_px: int) -> Mask:
 
 def dilated(touched: npt.NDArray[np.bool_], margin_px: int) -> Mask:
     """Return the set pixels, `margin_px` wider in every direction."""
-    return ndimage.maximum_filter(np.where(touched, np.uint8(255), np.uint8(0)), 2 * margin_px + 1)
+    wider: Any = ndimage.maximum_filter(np.where(touched, np.uint8(255), np.uint8(0)), 2 * margin_px + 1)
+    return wider
 
 
 def feather(edit_mask: Mask, width_px: int) -> Array:
