@@ -27,7 +27,9 @@ BEFORE_CROSSING_M: Final = 1.0
 SAME_STOP_M: Final = 10.0
 """A stop line this far before a junction or crossing belongs to it: it needs no other."""
 THROUGH_M: Final = 0.5
-"""The course goes through a mapped area when this much of it lies inside."""
+"""The course goes through a junction or crossing when this much of it lies inside."""
+THINNEST_LINE_M: Final = 0.05
+"""Stop lines are mapped as thin as they are painted."""
 
 
 class NoConflictAreaError(ValueError):
@@ -171,13 +173,13 @@ def _entered(patch: MapPatch, course: Course, kind: AnchorKind) -> list[Anchor]:
     return [Anchor(kind, start, end, area) for area in areas for start, end in _intervals(course, area)]
 
 
-def _intervals(course: Course, area: Any) -> list[tuple[float, float]]:
-    """Return the arc lengths ahead between which the course lies inside an area."""
+def _intervals(course: Course, area: Any, least_m: float = THROUGH_M) -> list[tuple[float, float]]:
+    """Return the arc lengths ahead between which the course lies inside an area, for `least_m` at least."""
     arc = np.concatenate([[0.0], course.arc[(course.arc > 0) & (course.arc < REACH_M)], [REACH_M]])
     line = shapely.LineString(course.poses(arc, 0.0)[:, :2])
     found: list[tuple[float, float]] = []
     for piece in shapely.get_parts(shapely.line_merge(line.intersection(area))):
-        if piece.geom_type != "LineString" or piece.length < THROUGH_M:
+        if piece.geom_type != "LineString" or piece.length < least_m:
             continue
         ends = [line.project(shapely.Point(end)) for end in (piece.coords[0], piece.coords[-1])]
         found.append((float(min(ends)), float(max(ends))))
@@ -190,7 +192,7 @@ def _stops(patch: MapPatch, course: Course) -> list[Anchor]:
         Anchor("stop_line", end, end, union_of((line.area,)), line.kind)
         for line in patch.stop_lines
         if line.kind != "turn_stop"
-        for _, end in _intervals(course, union_of((line.area,)))
+        for _, end in _intervals(course, union_of((line.area,)), THINNEST_LINE_M)
     ]
     crossings = [(one.start_m, one.start_m - BEFORE_CROSSING_M) for one in _entered(patch, course, "crossing")]
     junctions = [(one.start_m, one.start_m) for one in _entered(patch, course, "junction")]

@@ -96,7 +96,10 @@ def _choices(
     if task.placement.kind == "attached":
         yield _opened(around, size, rules)
         return
-    yield _placed(around, task, size, rules, _scattered(first_choice(around, task, size), rules.draw("spot")))
+    named = first_choice(around, task, size)
+    if task.placement.kind != "mounted":
+        named = _scattered(named, rules.draw("spot"))
+    yield _placed(around, task, size, rules, named)
     yield _placed(
         around, task, size, rules, _scattered(at_gaps(around, task, size, rules.gap_step_m), rules.draw("spot"))
     )

@@ -29,6 +29,8 @@ JUNCTION_SHARES: Final = {0.0: (0.5, 0.4, 0.6), -1.0: (0.65, 0.5, 0.8), 1.0: (0.
 """How far through a junction hazards stand that are tried: standing ones, ones from the right, ones from the left.
 
 In right-hand traffic what comes from the right drives on the far half of the junction's cross road."""
+POSTS_BEYOND_M: Final = (0.0, 1.0, 2.0, 3.5)
+"""How far behind the place where vehicles hold mounted hazards hang that are tried: parked cars may hide one."""
 POST_ROOM_M: Final = 0.4
 """Mounted hazards hang this far outside the drivable ground."""
 POST_REACH_M: Final = 4.5
@@ -68,6 +70,8 @@ def first_choice(around: Surroundings, task: TaskSpec, size: Size) -> list[Spot]
         return [spot for neighbour in around.neighbours for spot in _behind(around, neighbour, half, heading)]
     spots: list[Spot] = []
     ahead = around.anchors(rule.anchor)
+    if rule.kind == "mounted":
+        return [spot for anchor in ahead[:1] for spot in _posts_at(around, anchor.start_m, size)]
     for anchor in ahead[:1] if rule.anchor == "stop_line" else ahead:
         for side in _sides(rule):
             spots.extend(_beside(around, task, size, arc, side) for arc in _arcs_at(anchor, task, size, side))
@@ -111,9 +115,7 @@ def _sides(rule: PlacementRule) -> tuple[float, ...]:
 
 def _arcs_at(anchor: Anchor, task: TaskSpec, size: Size, side: float) -> Iterator[float]:
     """Yield the arc lengths of a hazard's middle at an anchor."""
-    if task.placement.kind == "mounted":
-        yield anchor.start_m
-    elif anchor.kind == "stop_line":
+    if anchor.kind == "stop_line":
         yield anchor.start_m + STANDS_BEYOND_M + half_extent(size, float(np.deg2rad(task.placement.heading_deg)))
     elif anchor.kind == "crossing":
         yield (anchor.start_m + anchor.end_m) / 2
@@ -146,6 +148,17 @@ def _parking(around: Surroundings, arc: float, width: float, across: float) -> f
     if -width / 2 - kerb > PARKING_REACH_M:
         return -width / 2 - across
     return kerb + KERB_ROOM_M + across
+
+
+def _posts_at(around: Surroundings, hold_m: float, size: Size) -> list[Spot]:
+    """Return spots of a mounted body from the best on: outside the ground, then beside the lane, where bays end."""
+    arcs = [hold_m + beyond for beyond in POSTS_BEYOND_M]
+    widths = [around.width_at(arc) for arc in arcs]
+    outside = [_post(around, arc, width, size[1] / 2) for arc, width in zip(arcs, widths, strict=True)]
+    beside = [-width / 2 - POST_ROOM_M - size[1] / 2 for width in widths]
+    return [
+        Spot(arc, lateral, 0.0) for laterals in (outside, beside) for arc, lateral in zip(arcs, laterals, strict=True)
+    ]
 
 
 def _post(around: Surroundings, arc: float, width: float, across: float) -> float:

@@ -54,6 +54,11 @@ def test_vehicles_hold_at_the_far_edge_of_a_stop_area() -> None:
     assert (second.start_m, second.line_kind) == (35.0, None)
 
 
+def test_a_stop_line_as_thin_as_paint_is_found() -> None:
+    patch = _patch(((_area(13.0, 13.3, -1.75, 1.75), "traffic_light"),))
+    assert anchors(patch, straight_course(), "stop_line")[0].line_kind == "traffic_light"
+
+
 def test_without_a_stop_line_they_hold_before_the_crossing_or_at_the_junction() -> None:
     assert _spans(_patch(), "stop_line") == [(15.0, 15.0), (35.0, 35.0)]
     junction = _patch().model_copy(update={"crossings": ()})

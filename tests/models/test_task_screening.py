@@ -21,7 +21,7 @@ from tests.worlds import BAYS, junction, one_way_street, parked, two_way_street
 
 TASKS = {task.id: task for task in load_taxonomy()}
 CLOSE_CAR = parked("close", 12.0, -2.4)
-TRUCK_SIZE = (7.0, 2.4, 3.0)
+TRUCK_SIZE = (9.0, 2.4, 4.5)
 
 
 def screen(task: str, frame: Keyframe, seed_root: int = 0) -> Screening:
@@ -251,7 +251,7 @@ def test_a_red_signal_hangs_outside_the_ground_at_the_stop_line_and_faces_the_eg
     assert isinstance(found.placement, Mounted)
     assert found.placement.faces == ("front",)
     x, y, _ = found.placement.box.centre
-    assert x == pytest.approx(13.0, abs=1e-3)
+    assert min(abs(x - 13.0 - beyond) for beyond in (0.0, 1.0, 2.0, 3.5)) < 1e-3
     assert y < -4.0
     assert abs(found.placement.box.pose().yaw) == pytest.approx(np.pi)
     below = found.placement.box.centre[2] - found.placement.box.size[2] / 2
@@ -313,9 +313,10 @@ def test_surface_hazards_lie_in_the_ego_lane(task: str) -> None:
 
 
 def test_a_signal_that_a_standing_truck_hides_is_not_seen() -> None:
-    wall = annotation("wall", 8.0, -3.2, size=TRUCK_SIZE)
+    wall = annotation("wall", 10.5, -2.95, size=TRUCK_SIZE)
     found = screen("red_signal", junction([wall], at=18.0))
-    assert not found.suitable
+    assert found.reason_code == "too_small"
+    assert value(found, "projected_height_px") == 0.0
 
 
 def test_surroundings_are_surveyed_once_for_all_tasks_of_a_keyframe(monkeypatch: pytest.MonkeyPatch) -> None:
