@@ -7,7 +7,7 @@ bodies of nearer annotated objects hide the hazard. All colour arithmetic is in 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,7 @@ from models.editors.appearance import Daylight, Look, Scenery, estimate_daylight
 from models.editors.editor import EditorSettings, EditRequest, HazardNotVisibleError, RawEdit
 from models.editors.grain import grain
 from models.editors.hazards import doorway, hazard_mesh, plan_centre
-from models.editors.masks import dilated_hull, feather
+from models.editors.masks import dilated, dilated_hull, feather
 from models.editors.occluders import occluders
 from models.editors.reflections import fresnel, mirrored
 from models.editors.shadows import PlanShade, sky_shade, sun_shade
@@ -175,7 +175,7 @@ class Compositor(LocalBackend):
         if scene.hole is not None:
             blockers = _without_owner(scene, blockers)
         hiding = _hiding(blockers, model, window)
-        shown = np.where(hiding.depth < drawn.depth, 0.0, 1.0)
+        shown = np.where(hiding.depth < drawn.depth, np.float32(0.0), np.float32(1.0))
         rays = _pixel_rays(model, window)
         source = linear(request.source[scene.part])
         under = _under(scene, (rays, source, hiding))
@@ -204,9 +204,11 @@ class Compositor(LocalBackend):
         object_mask = edit_mask.copy()
         object_mask[part] = np.where(layers.coverage >= 0.5, 255, 0)
         changed = np.abs(_level(layers.under) - _level(linear(source))) > NOTICEABLE * _level(layers.under)
-        edit_mask[part] = dilated_hull((layers.coverage > NOTICEABLE) | changed, self.identity_settings.margin_px)
-        weight = feather(edit_mask, self.identity_settings.feather_px)[part][..., None]
-        blended = source / 255.0 * (1 - weight) + edited * weight
+        margin = self.identity_settings.margin_px
+        # a hull around a thin post and its long shadow would hold mostly what neither touches
+        edit_mask[part] = np.maximum(dilated_hull(layers.coverage > NOTICEABLE, margin), dilated(changed, margin))
+        weight = feather(edit_mask, self.identity_settings.feather_px)[part][..., None].astype(np.float32)
+        blended = source / np.float32(255.0) * (1 - weight) + edited * weight
         picture = request.source.copy()
         picture[part] = np.rint(np.clip(blended, 0.0, 1.0) * 255).astype(np.uint8)
         return RawEdit(np.where(edit_mask[..., None] > 0, picture, request.source), edit_mask, object_mask)
@@ -257,7 +259,9 @@ def _drawn(meshes: list[Mesh], model: PinholeCamera, how: tuple[Light, int], win
     """Render meshes within a window, working only where they are: windows hold shadows and reflections too."""
     left, top, right, bottom = window
     shape = (bottom - top, right - left)
-    whole = Rendering(np.zeros((*shape, 3)), np.zeros(shape), np.full(shape, np.inf), np.full(shape, -1, np.int32))
+    rgb: Any = np.zeros((*shape, 3), np.float32)
+    coverage: Any = np.zeros(shape, np.float32)
+    whole = Rendering(rgb, coverage, np.full(shape, np.inf), np.full(shape, -1, np.int32))
     shown = [outline(_bounds(mesh), model) for mesh in meshes if len(mesh.faces)]
     bounds = [shape.bounds for shape in shown if not shape.is_empty]
     if not bounds:
@@ -284,9 +288,9 @@ def _under(scene: _Scene, view: tuple[Array, Array, Rendering]) -> Array:
         depth = (ground.height_m - float(model.position @ normal)) / sinking  # rays have length 1 along the axis
     bare = (sinking < 0) & (hiding.depth >= depth)
     points = model.position[:2] + rays[bare][:, :2] * depth[bare][:, None]
-    kept = np.ones(bare.shape)
+    kept = np.ones(bare.shape, np.float32)
     kept[bare] = _light_kept(scene, points, _level(source)[bare])
-    under = source * np.where(bare, ndimage.gaussian_filter(kept, 0.6), 1.0)[..., None]
+    under = source * np.where(bare, ndimage.gaussian_filter(kept, 0.6), np.float32(1.0))[..., None]
     if look.wetness > 0 and not isinstance(scene.placement, Surface):
         under = _with_reflection(scene, under, bare, rays)
     if scene.hole is not None:

@@ -6,7 +6,7 @@ A smooth patch's deviations from its own blur are convolved with white noise (sp
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from scipy import ndimage
@@ -56,9 +56,9 @@ def grain(spot: Array, seed: int, window: tuple[int, int, int, int]) -> Array:
     white = np.random.Generator(np.random.PCG64(seed)).standard_normal((TILE_PX, TILE_PX))
     kernel = np.zeros((TILE_PX, TILE_PX, 3))
     kernel[: spot.shape[0], : spot.shape[1]] = spot / np.sqrt(spot.shape[0] * spot.shape[1])
-    tile = np.fft.irfft2(
+    tile: Any = np.fft.irfft2(
         np.fft.rfft2(white)[..., None] * np.fft.rfft2(kernel, axes=(0, 1)), s=(TILE_PX, TILE_PX), axes=(0, 1)
     )
     rows = np.arange(window[1], window[3]) % TILE_PX
     columns = np.arange(window[0], window[2]) % TILE_PX
-    return tile[rows][:, columns]
+    return tile.astype(np.float32)[rows][:, columns]

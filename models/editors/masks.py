@@ -28,6 +28,12 @@ def dilated_hull(touched: npt.NDArray[np.bool_], margin_px: int) -> Mask:
     return np.array(image, dtype=np.uint8)
 
 
+def dilated(touched: npt.NDArray[np.bool_], margin_px: int) -> Mask:
+    """Return the set pixels, `margin_px` wider in every direction."""
+    wider: Any = ndimage.maximum_filter(np.where(touched, np.uint8(255), np.uint8(0)), 2 * margin_px + 1)
+    return wider
+
+
 def feather(edit_mask: Mask, width_px: int) -> Array:
     """Return weights in 0..1: 0 outside the mask, rising to 1 `width_px` inside it; the picture's edge is no border."""
     padded = np.pad(edit_mask > 0, 1, mode="edge")

@@ -35,7 +35,7 @@ RIPPLE: Final = 0.006
 """How far ripples turn the mirrored view, radians."""
 ICE_WHITE: Final = 0.5
 """Reflectance of rough ice and the snow in it."""
-ICE_COVER: Final = 0.58
+ICE_COVER: Final = 0.72
 """How much of the road ice hides in the middle."""
 ICE_MIRROR: Final = 0.32
 """Share of water's mirroring that ice has."""
@@ -69,10 +69,10 @@ def painted(drawn: Rendering, look: Look, back: Backdrop, camera: PinholeCamera,
         ground: the road.
     """
     expected = ASPHALT * (look.light.irradiance(np.array([[0.0, 0.0, 1.0]]))[0])
-    own = np.clip(look.road / np.maximum(expected, 1e-4), 0.4, 2.5)
+    own = np.clip(look.road / np.maximum(expected, 1e-4), 0.5, 1.8)
     texture = back.part.mean(axis=2)
     fine = texture / np.maximum(ndimage.gaussian_filter(texture, TEXTURE_PX), 1e-3)
-    rgb = drawn.rgb * own * np.clip(fine, 0.5, 1.6)[..., None] ** TEXTURE_SHARE
+    rgb = drawn.rgb * own * np.clip(fine, 0.7, 1.35)[..., None] ** TEXTURE_SHARE
     shore = drawn.owner == SHORE
     rgb[shore] = back.part[shore] * (DAMP * drawn.coverage[shore])[:, None]
     for index, paint in ((1, _water), (2, _ice)):
@@ -106,7 +106,7 @@ def _ice(look: Look, back: Backdrop, inside: Bools, camera: PinholeCamera, groun
     image, share = _mirror(back, inside, camera, ground)
     flat = ground.intersect(camera.position, back.rays[inside])[:, :2]
     patchy = np.clip(0.6 + 0.5 * _clouds(flat, 0.9) + 0.25 * _clouds(flat, 0.2), 0.0, 1.3)
-    depth = _inwards(inside, 10.0)
+    depth = _inwards(inside, 6.0)
     cover = (ICE_COVER * depth * (0.4 + 0.6 * patchy))[:, None]
     white = ICE_WHITE * look.light.irradiance(np.array([[0.0, 0.0, 1.0]]))
     under = back.part[inside] * (1 - cover) + white * cover

@@ -13,7 +13,6 @@ same functions with which the screener expects it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -38,6 +37,7 @@ from data_registry.records import (
 )
 from data_registry.silhouettes import Pixels
 from models.backend import IdentitySettings, LocalBackend
+from models.localizers.bearings import Sight, across, contact_miss, first_guess, touching_share
 from models.localizers.localizer import LocalizeRequest, RegionNotFoundError, SeenHazard
 from prompts.taxonomy import Appearance, TaskSpec
 
@@ -45,6 +45,8 @@ METHOD: Final = "ground_plane"
 RATIO_PLACES: Final = 6
 _SHIFT: Final = 100.0
 """The solver's steps are relative to its unknowns, so these are kept away from 0: steps of 1 mm."""
+SLENDER_M: Final = 2.0
+"""Bodies shorter than this stand on feet or wheels below their middle: people, animals, cycles."""
 LEAST_RISE_M: Final = 0.5
 """A top nearer than this to eye level does not tell how far away it is."""
 _BESIDE_PX: Final = 2
@@ -66,25 +68,14 @@ class GroundPlaneSettings(IdentitySettings, frozen=True):
     """How well an outermost column fixes a side of the hazard, at its distance."""
     contact_sigma_m: float = 0.1
     """How well the contact columns fix the hazard's near side."""
-    overhang_share: float = silhouettes.OVERHANG_SHARE
+    overhang_share: float = 0.25
     """The contact may lie up to this share of the length behind the near side, at little cost."""
+    overhang_cost: float = 0.4
+    """What the whole overhang costs, in sigmas: little, so that what the edges say counts more."""
+    inset_share: float = 0.5
+    """How far behind the near side a slender body's feet are, as a share of its smaller extent, if they are points."""
     size_sigma_m: float = 0.15
     """How far a seen size may differ from the middle of the task's range, besides half of that range."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Sight:
-    """What one view says about a standing hazard, in plan."""
-
-    eye: Array
-    left: Array
-    """Unit direction (L, 2) along which the hazard begins on the left; none (L = 0) when that edge is not seen."""
-    right: Array
-    """The same on the right, (R, 2)."""
-    contact: Array
-    """Unit directions (N, 2) of columns that touch the ground."""
-    reach: Array
-    """Distance (N,) at which they do, metres."""
 
 
 class GroundPlaneLocalizer(LocalBackend):
@@ -152,7 +143,7 @@ class GroundPlaneLocalizer(LocalBackend):
             rectangle((float(middle[0]), float(middle[1])), length, width, placement.box.pose().yaw)
         ), tuple(sensors)
 
-    def _sight(self, ground: tuple[Keyframe, GroundPlane], view: SeenHazard, camera: PinholeCamera) -> _Sight | None:
+    def _sight(self, ground: tuple[Keyframe, GroundPlane], view: SeenHazard, camera: PinholeCamera) -> Sight | None:
         """Return what a view says, None when it does not show the hazard; `ground` is what the hazard touches."""
         keyframe = ground[0]
         mask = silhouettes.main_parts(view.object_mask)
@@ -161,7 +152,7 @@ class GroundPlaneLocalizer(LocalBackend):
         direction, reach = self._contact(ground, camera, mask)
         hidden = _before(keyframe, camera, float(reach.min()) if len(reach) else self.identity_settings.reach_m)
         left, right = (_edge(camera, mask, hidden, side) for side in (-1, 1))
-        return _Sight(camera.position[:2], left, right, direction, reach)
+        return Sight(camera.position[:2], left, right, direction, reach, touching_share(mask))
 
     def _contact(self, level: tuple[Keyframe, GroundPlane], camera: PinholeCamera, mask: Pixels) -> tuple[Array, Array]:
         """Return directions (N, 2) and distances (N,) of the columns that touch the ground: the nearest ones."""
@@ -179,23 +170,26 @@ class GroundPlaneLocalizer(LocalBackend):
         nearest = np.argsort(reach, kind="stable")[: int(np.ceil(self.identity_settings.contact_share * len(columns)))]
         return ground[nearest] / reach[nearest, None], reach[nearest]
 
-    def _fit(self, sights: Sequence[_Sight], prior: Appearance, heading: float) -> shapely.Polygon:
+    def _fit(self, sights: Sequence[Sight], prior: Appearance, heading: float) -> shapely.Polygon:
         """Return the rectangle of a heading that explains the sights best."""
         settings = self.identity_settings
         size = np.array([_middle(prior.size_m.length), _middle(prior.size_m.width)])
         spread = np.array([_half(prior.size_m.length), _half(prior.size_m.width)]) + settings.size_sigma_m
 
-        start = np.concatenate([_start(sights, size), size])
+        start = np.concatenate([first_guess(sights, size), size])
         overhang = settings.overhang_share * float(size[0])
+        slender = float(size.max()) < SLENDER_M
+        inset = settings.inset_share * float(size.min()) if slender else 0.0
 
         def residuals(shifted: Array) -> Array:
             shape = start + shifted - _SHIFT
             box = rectangle((shape[0], shape[1]), abs(shape[2]), abs(shape[3]), heading)
             parts = [(np.abs(shape[2:]) - size) / spread]
             for sight in sights:
-                parts.append(_across(sight.left, sight.eye, box).max(axis=1) / settings.edge_sigma_m)
-                parts.append(_across(sight.right, sight.eye, box).min(axis=1) / settings.edge_sigma_m)
-                parts.append(self._contact_cost(_contact_miss(sight, box), overhang))
+                parts.append(across(sight.left, sight.eye, box).max(axis=1) / settings.edge_sigma_m)
+                parts.append(across(sight.right, sight.eye, box).min(axis=1) / settings.edge_sigma_m)
+                miss = contact_miss(sight, box, slender) - inset * (1.0 - sight.touching)
+                parts.append(self._contact_cost(miss, overhang))
             return np.concatenate(parts)
 
         found: Any = optimize.least_squares(residuals, np.full(4, _SHIFT), diff_step=1e-5)
@@ -205,7 +199,10 @@ class GroundPlaneLocalizer(LocalBackend):
     def _contact_cost(self, miss: Array, overhang: float) -> Array:
         """Weigh how far contacts lie behind the near side: cheap up to an overhang (wheels), dear beyond."""
         within = np.clip(miss, 0.0, overhang)
-        return within / overhang + (miss - within) / self.identity_settings.contact_sigma_m
+        return (
+            self.identity_settings.overhang_cost * within / overhang
+            + (miss - within) / self.identity_settings.contact_sigma_m
+        )
 
     def _quad(self, region: Any) -> Quad:
         if region.area < self.identity_settings.least_area_m2:
@@ -317,35 +314,6 @@ def _behind_objects(keyframe: Keyframe, camera: PinholeCamera, ground: Array, re
     for note in keyframe.annotations:
         hidden |= np.asarray(shapely.intersects(lines, shapely.Polygon(note.box.footprint())), dtype=np.bool_)
     return hidden
-
-
-def _across(directions: Array, eye: Array, box: Array) -> Array:
-    """Return how far a box's corners lie left of directions (E, 2) from an eye, metres, shape (E, 4)."""
-    return np.column_stack([-directions[:, 1], directions[:, 0]]) @ (box - eye).T
-
-
-def _contact_miss(sight: _Sight, box: Array) -> Array:
-    """Return by how many metres the contact columns lie beyond where the box begins, on average, shape (0,) or (1,)."""
-    if not len(sight.contact):
-        return np.zeros(0)
-    shape = shapely.Polygon(box)
-    lines = shapely.linestrings(
-        np.stack(
-            [np.broadcast_to(sight.eye, sight.contact.shape), sight.eye + sight.contact * silhouettes.FAR_M], axis=1
-        )
-    )
-    meeting = shapely.intersection(lines, shape)
-    begins = shapely.distance(shapely.Point(sight.eye), meeting)
-    nearest = float(np.min((box - sight.eye) @ sight.contact.mean(axis=0)))
-    begins = np.where(np.isnan(begins), nearest, begins)
-    return np.array([float((sight.reach - begins).mean())])
-
-
-def _start(sights: Sequence[_Sight], size: Array) -> Array:
-    """Return a first guess (2,) of the centre: half a width behind the mean contact of the first view that has one."""
-    sight = next(sight for sight in sights if len(sight.contact))
-    direction = sight.contact.mean(axis=0)
-    return sight.eye + direction * (float(sight.reach.mean()) + float(size.min()) / 2)
 
 
 def _on_ground(

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as arrays
 from PIL import Image
 
 from data_registry import pictures
-from data_registry.pictures import PictureError, decode_mask, decode_rgb, encode_png, pixels_digest
+from data_registry.pictures import PictureError, decode_mask, decode_rgb, decode_small, encode_png, pixels_digest
 
 shapes = st.tuples(st.integers(1, 12), st.integers(1, 12))
 
@@ -108,3 +108,16 @@ def test_a_pixel_digest_depends_on_shape_and_values_alone() -> None:
     others = (pixels.reshape(4, 2, 3), pixels + np.uint8(1))
     assert len({pixels_digest(pixels), *map(pixels_digest, others)}) == 3
     assert pictures.LARGEST_PIXELS == 64_000_000
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG"])
+def test_a_small_picture_shows_the_same_at_a_fraction_of_the_size(kind: str) -> None:
+    ramp = np.linspace(20, 230, 320).astype(np.uint8)
+    pixels = np.repeat(np.tile(ramp, (180, 1))[..., None], 3, axis=2)
+    buffer = io.BytesIO()
+    Image.fromarray(pixels).save(buffer, kind, quality=95)
+
+    small = decode_small(buffer.getvalue(), "ramp", 4)
+
+    assert small.shape == (45, 80, 3)
+    np.testing.assert_allclose(small.astype(int), pixels[::4, ::4].astype(int), atol=6)

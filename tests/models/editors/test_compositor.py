@@ -64,17 +64,19 @@ def test_a_pedestrian_stands_where_its_box_does() -> None:
     assert bottom == pytest.approx(foot[0, 1], abs=6)
 
 
-def test_a_nearer_box_hides_the_hazard_and_a_farther_one_does_not() -> None:
-    task = TASKS["large_vehicle_blocking_lane"]
-    plain = request(task)
-    whole = Compositor().edit(plain).object_mask
-    nearer = annotation("nearer", 6.5, 0.4, size=(0.5, 0.8, 2.0))
-    farther = annotation("farther", 40.0, 0.4, size=(0.5, 0.8, 2.0))
-    behind = Compositor().edit(request(task, [*PARKED, nearer], screening=plain.screening))
-    before = Compositor().edit(request(task, [*PARKED, farther], screening=plain.screening))
-    middle, _ = plain.model.project(np.array([[6.25, 0.4, 1.4]]))
+def test_a_nearer_object_hides_the_hazard_and_a_farther_one_does_not() -> None:
+    truck = placed.standing((11.0, 0.0), (6.8, 2.25, 3.1))
+
+    def edited(*more: Annotation) -> tuple[EditRequest, RawEdit]:
+        asked = placed.request("box_truck", truck, placed.Setting((*PARKED, *more)))
+        return asked, Compositor().edit(asked)
+
+    plain, whole = edited()
+    _, behind = edited(annotation("nearer", 6.5, 0.4, size=(0.5, 0.8, 2.0)))
+    _, before = edited(annotation("farther", 40.0, 0.4, size=(0.5, 0.8, 2.0)))
+    middle, _ = plain.model.project(np.array([[6.25, 0.4, 1.0]]))
     column, row = np.rint(middle[0]).astype(int)
-    assert whole[row, column] == 255
+    assert whole.object_mask[row, column] == 255
     assert behind.object_mask[row, column] == 0
     np.testing.assert_array_equal(behind.picture[row, column], plain.source[row, column])
     assert before.object_mask[row, column] == 255
