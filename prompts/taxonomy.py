@@ -49,9 +49,17 @@ FACTS: Final[dict[str, str]] = {
     "views_count": "number of cameras that see the hazard",
     "projected_height_px": "height of the hazard in its largest view, pixels",
     "required_decel": "deceleration to stop in time after 0.5 s, m/s2",
+    "parked_beside_m": "distance from the hazard to the nearest parked vehicle beside the ego lane, metres",
+    "junction_gap_m": "gap from the bumper along the lane to the next junction, metres",
+    "crossing_gap_m": "gap from the bumper along the lane to the next pedestrian crossing, metres",
+    "stop_line_gap_m": "gap from the bumper along the lane to the next stop line, metres",
+    "turn_deg": "how far the ego lane turns within 40 m, degrees, 0 straight on",
     "in_intersection": "whether the target lies in an intersection",
     "on_crossing": "whether the target lies on a pedestrian crossing",
+    "is_signalised": "whether traffic lights already rule the next stop line or junction",
+    "oncoming_beside": "whether the lane to the left of the ego lane runs the other way",
     "is_night": "whether the scene is described as night",
+    "is_wet": "whether the scene is described as rain or wet",
 }
 """What a task file's predicates may ask about; measured by the rule screener."""
 
@@ -130,13 +138,30 @@ class PlacementRule(_Strict):
 
     kind: Literal["standing", "surface", "mounted", "attached"]
     lane: Literal["ego", "left", "right", "kerb"]
-    """Lane of the target, relative to the ego lane and its driving direction."""
+    """Lane of the target, relative to the ego lane and its driving direction; kerb: beside the road, at its right."""
+    across: Literal["centre", "left_part", "right_part", "left_edge", "right_edge", "either_edge"] = "centre"
+    """Where across that lane: its middle, touching an edge from within (part), or at an edge, about to come in."""
+    anchor: Literal["range", "junction", "crossing", "stop_line"] = "range"
+    """What the place along the lane is tied to: nothing but `gap_m`, or the next such thing ahead, within `gap_m`."""
     gap_m: Annotated[Range, _spanning(0, 60, "m")]
     """Gap from the front bumper along the lane to the nearest point of the region, metres; regions end at 60 m."""
     heading_deg: Annotated[float, _within(-180, 180, "degrees")] = 0.0
-    """Heading of the hazard relative to the lane, degrees, left positive."""
+    """Heading of the hazard relative to the lane, degrees, left positive; mirrored for a hazard from the left edge."""
     behind_occluder: bool = False
     """Whether the hazard must come out from behind an annotated object."""
+    mount_height_m: Annotated[Range, _spanning(0.5, 8, "m")] | None = None
+    """For mounted hazards, and only for them: height of the box's underside above the ground."""
+    part: Literal["door"] | None = None
+    """For attached hazards, and only for them: which part of a parked vehicle changes."""
+
+    @model_validator(mode="after")
+    def _of_its_kind(self) -> PlacementRule:
+        for kind, name, value in (("mounted", "mount_height_m", self.mount_height_m), ("attached", "part", self.part)):
+            if (self.kind == kind) != (value is not None):
+                raise ValueError(f"{name} is for {kind} hazards, which need it, and for no others")
+        if self.behind_occluder and self.kind != "standing":
+            raise ValueError("behind_occluder is for standing hazards")
+        return self
 
 
 class RegionRule(_Strict):
@@ -144,15 +169,25 @@ class RegionRule(_Strict):
 
     kind: Literal["occupied", "non_drivable", "conflict", "no_go"]
     rule: Literal["footprint", "footprint_swept", "conflict"]
+    area: Literal["lane_beyond", "crossing", "overlap"] | None = None
+    """For conflict: the ego lane from the anchor (or the hazard) on, the crossing's part within the ego lane, or what
+    the hazard sweeps of the ego lane."""
+    depth_m: Annotated[float, _within(0, 30, "m")] = 0.0
+    """For lane_beyond: how far the area reaches along the lane."""
     speed: Annotated[float, _within(0, 60, "m/s")] = 0.0
-    """For footprint_swept: speed along the hazard's heading, m/s."""
+    """For footprint_swept and overlap: speed along the hazard's heading, m/s."""
     seconds: Annotated[float, Field(ge=0, le=3)] = 0.0
-    """For footprint_swept: how long it moves."""
+    """For footprint_swept and overlap: how long it moves."""
 
     @model_validator(mode="after")
-    def _sweeps(self) -> RegionRule:
-        if (self.rule == "footprint_swept") != (self.speed > 0 and self.seconds > 0):
-            raise ValueError("footprint_swept needs speed and seconds above 0, the other rules take none")
+    def _consistent(self) -> RegionRule:
+        sweeps = self.rule == "footprint_swept" or self.area == "overlap"
+        if sweeps != (self.speed > 0 and self.seconds > 0):
+            raise ValueError("footprint_swept and overlap need speed and seconds above 0, the other rules take none")
+        if (self.rule == "conflict") != (self.area is not None):
+            raise ValueError("conflict needs an area, the other rules take none")
+        if (self.area == "lane_beyond") != (self.depth_m > 0):
+            raise ValueError("lane_beyond needs depth_m above 0, the other areas take none")
         return self
 
 
