@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
@@ -51,14 +52,14 @@ def paint_in_processes(root: Path, jobs: Sequence[Job], workers: int) -> None:
     """
     names = sorted({job[0] for job in jobs})
     shares = [[job for job in jobs if names.index(job[0]) % workers == worker] for worker in range(workers)]
-    running = [_started(root, share) for share in shares if share]
-    try:
-        for process in running:
-            _finished(process)
-    finally:
-        for process in running:
-            process.kill()
-            process.wait()
+    with ExitStack() as stack:
+        running = [stack.enter_context(_started(root, share)) for share in shares if share]
+        try:
+            for process in running:
+                _finished(process)
+        finally:
+            for process in running:
+                process.kill()
 
 
 def _started(root: Path, jobs: Sequence[Job]) -> subprocess.Popen[str]:

@@ -15,8 +15,9 @@ from typing import Final, Literal
 
 import numpy as np
 
-from data_registry.geometry import Array, Transform, yaw_rotation
+from data_registry.geometry import Transform, yaw_rotation
 from data_registry.sources.streetset.lines import Line, Pose
+from data_registry.sources.streetset.slopes import LEVEL, Slope
 
 TOWN: Final = "Streetset Harbour"
 """The true name. The map formats know four cities only, so the town is filed under LOCATION."""
@@ -32,35 +33,6 @@ HouseStyle = Literal["town", "suburb", "offices", "industry"]
 EdgingKind = Literal["iron", "wood", "works", "wall", "hedge", "guard_rail", "posts"]
 SignalState = Literal["red", "green"]
 Mark = Literal["NIL", "DOUBLE_DASHED_WHITE", "SINGLE_SOLID_WHITE", "DOUBLE_SOLID_WHITE", "SINGLE_SOLID_YELLOW"]
-
-
-@dataclass(frozen=True, slots=True)
-class Slope:
-    """The ground's height: level up to `start`, then rising along x, eased in over `ease` metres.
-
-    >>> round(Slope(0.06, start=50.0, ease=20.0).height(100.0), 6)
-    2.4
-    """
-
-    grade: float = 0.0
-    start: float = 0.0
-    ease: float = 20.0
-
-    def height(self, x: float) -> float:
-        """Return the height of the ground at x."""
-        way = max(x - self.start, 0.0)
-        rise = way * way / (2 * self.ease) if way < self.ease else way - self.ease / 2
-        return self.grade * rise
-
-    def rise(self, x: float) -> float:
-        """Return the grade at x, metres a metre."""
-        return self.grade * min(max((x - self.start) / self.ease, 0.0), 1.0)
-
-    def heights(self, points: Array) -> Array:
-        """Return heights (N,) under points (N, 2) or (N, 3)."""
-        way = np.maximum(points[:, 0] - self.start, 0.0)
-        eased = np.where(way < self.ease, way * way / (2 * self.ease), way - self.ease / 2)
-        return self.grade * eased
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,7 +331,7 @@ class Scene:
     props: tuple[Prop, ...] = ()
     edgings: tuple[Edging, ...] = ()
     houses: tuple[Houses, ...] = ()
-    slope: Slope = Slope()
+    slope: Slope = LEVEL
     roadside: RoadsideUnit | None = None
     sun_turn: float = 0.0
 

@@ -26,7 +26,8 @@ from data_registry.sources.streetset.casting import (
     worker,
 )
 from data_registry.sources.streetset.lines import Line
-from data_registry.sources.streetset.world import Edging, Houses, Lane, Road, Scene, Slope, Strip, Track
+from data_registry.sources.streetset.slopes import Slope
+from data_registry.sources.streetset.world import Edging, Houses, Lane, Road, Scene, Strip, Track
 
 LENGTH: Final = 240.0
 GRADE: Final = 0.06
