@@ -27,7 +27,7 @@ class MeasureStage(ItemStage[Edited, Measurements]):
     """Applies every check to one edit candidate; always keeps it."""
 
     name: ClassVar[str] = "measure"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     record = Measurements
 
     def __init__(self, source: Source, blobs: Blobs, settings: MeasureSettings | None = None) -> None:
