@@ -6,7 +6,7 @@ scale the result. Clothes are a `Look`, joints a `Pose`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -242,6 +242,13 @@ def _shoe(ankle: Array, toes_up: float, coat: Coat) -> Mesh:
         )
         rings.append(ankle + turned)
     return loft(rings, coat)
+
+
+def standing(limbs: Limbs) -> Limbs:
+    """Return the limbs with the ankle at the height at which the shoe just touches the ground."""
+    lowest = float(_shoe(np.array(limbs.ankle), limbs.toes_up, (0.0, 0.0, 0.0)).vertices[:, 2].min())
+    x, y, z = limbs.ankle
+    return replace(limbs, ankle=(x, y, z - lowest))
 
 
 def _arm(pose: Pose, limbs: Limbs, side: float, look: Look) -> list[Mesh]:

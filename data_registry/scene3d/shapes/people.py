@@ -9,7 +9,7 @@ import numpy as np
 from data_registry.geometry import Array
 from data_registry.scene3d.materials import Material
 from data_registry.scene3d.mesh import Mesh, joined
-from data_registry.scene3d.shapes.figures import Limbs, Look, Pose, figure, head_frame
+from data_registry.scene3d.shapes.figures import Limbs, Look, Pose, figure, head_frame, standing
 from data_registry.scene3d.shapes.parts import DARK_STEEL, RED, REFLECTIVE, WHITE, cloth, fitted, shaded
 from data_registry.scene3d.solids import Coat, Colour, Finish, Point, button, loft, sweep
 
@@ -24,7 +24,10 @@ def _span(value: float, low: float, high: float) -> float:
 
 
 def pedestrian(length: float, width: float, height: float, colour: Colour = (0.05, 0.12, 0.30)) -> Mesh:
-    """Return an adult in mid-stride towards +x; `length` is the stride's extent, `colour` the jacket's."""
+    """Return an adult in mid-stride towards +x; `length` is the stride's extent, `colour` the jacket's.
+
+    Heel and toes are both on the ground, as they are in the middle of a step: a foot in the air would look farther away.
+    """
     stride = _span(0.5 * length / height - 0.075, 0.05, 0.24)
     swing = 0.75 * stride
     out = _span(0.5 * width / height - 0.025, 0.125, 0.17)
@@ -49,7 +52,7 @@ def pedestrian(length: float, width: float, height: float, colour: Colour = (0.0
         shoes=cloth((0.10, 0.06, 0.04)),
         bands=((0.93, 1.01, cloth((0.50, 0.47, 0.42))), (-0.08, -0.04, cloth(shaded(colour, 0.5)))),
     )
-    whole = joined([*figure(Pose(left, right), look), _backpack(cloth((0.13, 0.10, 0.07)))])
+    whole = joined([*figure(Pose(standing(left), standing(right)), look), _backpack(cloth((0.13, 0.10, 0.07)))])
     return fitted(whole, (length, width, height))
 
 

@@ -224,3 +224,10 @@ def test_a_mounted_signal_on_the_ground_is_refused() -> None:
 def test_a_building_fills_its_box() -> None:
     low, high = _bounds(building(12, 9, 10))
     assert np.allclose(high - low, (12, 9, 10), atol=0.03)
+
+
+@pytest.mark.parametrize("size", [(0.55, 0.60, 1.75), (0.80, 0.62, 1.68)])
+def test_both_feet_of_a_walking_adult_touch_the_ground(size: tuple[float, float, float]) -> None:
+    vertices = SHAPES["pedestrian"](*size).vertices
+    lowest = [float(vertices[vertices[:, 1] * side > 0.02, 2].min()) for side in (1, -1)]
+    assert lowest == pytest.approx([0.0, 0.0], abs=0.005)
