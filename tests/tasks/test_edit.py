@@ -70,7 +70,16 @@ def blobs(tmp_path: Path) -> Blobs:
     return Blobs(str(tmp_path / "blobs"))
 
 
-@pytest.mark.parametrize("task", sorted(TASKS))
+NOWHERE = "pedestrian_on_crosswalk_while_turning"
+"""The one task that has no place in a straight street."""
+
+
+def test_a_hazard_that_has_no_place_in_the_street_is_not_drawn(blobs: Blobs) -> None:
+    with pytest.raises(PermanentFailureError, match="no placement"):
+        list(EditStage(Compositor(), StreetSource(), blobs).process([screened(NOWHERE)]))
+
+
+@pytest.mark.parametrize("task", sorted(set(TASKS) - {NOWHERE}))
 def test_the_payload_changes_only_with_the_version(task: str, blobs: Blobs) -> None:
     stage = EditStage(Compositor(), StreetSource(), blobs)
     (outcome,) = stage.process([screened(task)])
