@@ -56,6 +56,11 @@ SOFT: Final = 0.10
 """Growth of a shadow's edge per metre of way: the sun's disc and some haze; a sun that is only guessed."""
 STEEPEST: Final = 1.7
 """A low sun lights upright faces at most this much more than the ground."""
+NIGHT_TINT: Final = 0.5
+DAY_TINT: Final = 0.25
+"""Share of the road's tint (as a power) that is the light's."""
+SHEEN: Final = 0.4
+"""Share of a wet road's brightness, its paint's too, that is mirrored sky: upright things do not send it on."""
 HEADLAMPS: Final = ((3.5, 0.6, 0.65), (3.5, -0.6, 0.65))
 """Where the ego's lamps are, ego frame, metres."""
 NIGHT_WORDS: Final = re.compile(r"\b(night|dark)\b", re.IGNORECASE)
@@ -154,7 +159,8 @@ def estimate_look(keyframe: Keyframe, view: Scenery, daylight: Daylight, place: 
     sun, share = daylight.sun, 0.0 if is_night else daylight.sun_share
     in_shade = seen_level < lit_level * (1 - SHADE_MARGIN * share) and share > 0.2
     here = 0.06 if in_shade else share
-    light = _light(np.minimum(1.0, _ceiling(view.picture, road)) * road, sun, here, is_night)
+    dull = min(1.0, _ceiling(view.picture, road)) * (1 - SHEEN * air.wetness)
+    light = _light(dull * road, sun, here, is_night)
     if is_night:
         light = Light(light.direction, light.sun, light.ambient, _headlamps(light.ambient, place))
     light = Light(light.direction, light.sun, light.ambient, light.lamps, air)
@@ -224,8 +230,8 @@ def _sun_share(keyframe: Keyframe, sun: Sun, levels: Sequence[Array]) -> float:
 
 
 def _light(road: Array, sun: Sun, share: float, is_night: bool) -> Light:
-    # A road is grey: half of what tint it shows is the light's, half its own.
-    tint = np.sqrt(np.clip(road / max(float(road.mean()), 1e-4), 0.5, 2.0))
+    # A road is grey: by street lamps half of what tint it shows is the light's, by day most of it is its own.
+    tint = np.clip(road / max(float(road.mean()), 1e-4), 0.5, 2.0) ** (NIGHT_TINT if is_night else DAY_TINT)
     level = float(np.clip(float(road.mean()) / ASPHALT, DIMMEST, BRIGHTEST))
     upright = min(1.0 / float(sun.direction[2]), STEEPEST)
     if is_night:

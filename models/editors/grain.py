@@ -19,6 +19,8 @@ TILE_PX: Final = 256
 SMOOTH_PX: Final = 2.0
 QUANTILE: Final = 0.12
 """Which patch is taken, by roughness: smoother ones are flat sky or burnt out, rougher ones show things."""
+EVEN: Final = 1.35
+"""Most that a patch may change more one way than the other: streaks are texture seen flat, not the camera's."""
 DARKEST: Final = 6.0
 BRIGHTEST: Final = 245.0
 STRONGEST: Final = 0.035
@@ -32,8 +34,12 @@ def spot(source: Rgb) -> Array:
     if not len(patches):
         return np.zeros((PATCH_PX, PATCH_PX, 3))
     level = patches.mean(axis=(1, 2, 3))
-    sharp = np.abs(np.diff(patches.astype(np.int16)[:, :, :, 1], axis=2)).mean(axis=(1, 2))
-    usable = np.flatnonzero((level > DARKEST) & (level < BRIGHTEST) & (sharp > 0))
+    green = patches.astype(np.int16)[:, :, :, 1]
+    across, down = (np.abs(np.diff(green, axis=axis)).mean(axis=(1, 2)) for axis in (2, 1))
+    sharp, least = np.maximum(across, down), np.minimum(across, down)
+    shown = (level > DARKEST) & (level < BRIGHTEST) & (sharp > 0)
+    even = shown & (sharp <= EVEN * least)
+    usable = np.flatnonzero(even if even.any() else shown)
     if not len(usable):
         return np.zeros((PATCH_PX, PATCH_PX, 3))
     ranked = usable[np.argsort(sharp[usable], kind="stable")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 import numpy as np
@@ -10,8 +11,10 @@ from data_registry.cameras import pinhole
 from data_registry.geometry import Array, Transform
 from data_registry.records import Annotation, Attached, Box, Mounted, Placement, Standing, Surface
 from data_registry.scene3d.light import Light
+from data_registry.scene3d.materials import Material
 from data_registry.scene3d.mesh import Mesh, joined
 from data_registry.scene3d.shapes import MOUNTED, SHAPES, SURFACES
+from data_registry.scene3d.shapes.parts import LAMP, TAIL_LAMP
 from data_registry.scene3d.solids import Colour, Point, panel
 from models.editors.appearance import linear
 from models.editors.editor import EditRequest, UnknownShapeError
@@ -25,7 +28,7 @@ CLOTHES: Final[tuple[Colour, ...]] = (
     *((0.07, 0.11, 0.20), (0.24, 0.08, 0.07), (0.10, 0.13, 0.09), (0.32, 0.30, 0.28)),
     *((0.04, 0.04, 0.05), (0.36, 0.30, 0.12), (0.10, 0.20, 0.28)),
 )
-FUR: Final[tuple[Colour, ...]] = ((0.16, 0.10, 0.06), (0.08, 0.06, 0.045), (0.28, 0.20, 0.12))
+FUR: Final[tuple[Colour, ...]] = ((0.16, 0.10, 0.06), (0.12, 0.085, 0.055), (0.28, 0.20, 0.12))
 """Linear RGB that the seed chooses from."""
 PALETTES: Final[dict[str, tuple[Colour, ...]]] = {
     **dict.fromkeys(("pedestrian", "child", "cyclist", "motorcyclist"), CLOTHES),
@@ -34,6 +37,10 @@ PALETTES: Final[dict[str, tuple[Colour, ...]]] = {
     **dict.fromkeys(("car", "van", "broken_down_car", "saloon", "suv", "car_door"), PAINTS),
 }
 """Shapes that come in several colours; all others have their own."""
+DRIVEN: Final = frozenset(("box_truck", "bus", "car", "saloon", "suv", "van"))
+DIM_WORDS: Final = re.compile(r"\b(night|dark|dusk|dawn|rain|rainy|raining|fog|foggy|mist|misty)\b", re.IGNORECASE)
+"""Which shapes are vehicles in traffic, and in what light these have their lamps on."""
+LIGHTS: Final[tuple[tuple[Any, Colour], ...]] = ((LAMP, (2.4, 2.25, 1.95)), (TAIL_LAMP, (0.50, 0.015, 0.01)))
 SILL_SHARE: Final = 0.12
 LEAN: Final = 0.2
 """How far a car's side leans in at its roof, as a share of its half width."""
@@ -64,6 +71,8 @@ def hazard_mesh(request: EditRequest, placement: Placement, light: Light | None 
     build: Any = SHAPES[shape]
     colour = _colour(request, placement, shape, light)
     mesh: Mesh = build(*placement.box.size) if colour is None else build(*placement.box.size, colour=colour)
+    if shape in DRIVEN and DIM_WORDS.search(request.keyframe.description):
+        mesh = _with_lights(mesh)
     if isinstance(placement, Attached):
         mesh = mesh.scaled(_handed(request, placement))
     return mesh.placed(_foot(placement.box))
@@ -79,6 +88,15 @@ def _handed(request: EditRequest, placement: Attached) -> tuple[float, float, fl
     out = side * note.box.pose().inverse().apply(ends)[:, 1]
     along = 1.0 if out[0] <= out[1] else -1.0
     return along, -along * side, 1.0
+
+
+def _with_lights(mesh: Mesh) -> Mesh:
+    """Return a vehicle with its head and tail lamps lit."""
+    colours, materials = mesh.colours.copy(), mesh.materials.copy()
+    for finish, light in LIGHTS:
+        lamps = (mesh.materials == finish.material) & np.isclose(mesh.colours, finish.colour).all(axis=1)
+        colours[lamps], materials[lamps] = light, Material.GLOWING
+    return Mesh(mesh.vertices, mesh.faces, colours, materials)
 
 
 def _mounted(request: EditRequest, shape: str, placement: Mounted) -> Mesh:

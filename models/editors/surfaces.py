@@ -29,14 +29,17 @@ DAMP: Final = 0.62
 """Index of the damp edge among the layers, and how much light wet asphalt sends back compared with dry."""
 TEXTURE_SHARE: Final = 0.7
 TEXTURE_PX: Final = 4.0
+TEXTURE_RANGE: Final = (0.86, 1.16)
+"""What may be asphalt's texture: edges of road markings are stronger, and a hole has none."""
 WATER_BODY: Final = np.array([0.52, 0.50, 0.46])
 """Colour of shallow dirty water relative to the road below it."""
 RIPPLE: Final = 0.006
 """How far ripples turn the mirrored view, radians."""
-ICE_WHITE: Final = 0.5
+ICE_WHITE: Final = 0.6
 """Reflectance of rough ice and the snow in it."""
-ICE_COVER: Final = 0.72
+ICE_COVER: Final = 0.80
 """How much of the road ice hides in the middle."""
+ICE_EDGE_PX: Final = 3.5
 ICE_MIRROR: Final = 0.32
 """Share of water's mirroring that ice has."""
 
@@ -72,7 +75,7 @@ def painted(drawn: Rendering, look: Look, back: Backdrop, camera: PinholeCamera,
     own = np.clip(look.road / np.maximum(expected, 1e-4), 0.5, 1.8)
     texture = back.part.mean(axis=2)
     fine = texture / np.maximum(ndimage.gaussian_filter(texture, TEXTURE_PX), 1e-3)
-    rgb = drawn.rgb * own * np.clip(fine, 0.7, 1.35)[..., None] ** TEXTURE_SHARE
+    rgb = drawn.rgb * own * np.clip(fine, *TEXTURE_RANGE)[..., None] ** TEXTURE_SHARE
     shore = drawn.owner == SHORE
     rgb[shore] = back.part[shore] * (DAMP * drawn.coverage[shore])[:, None]
     for index, paint in ((1, _water), (2, _ice)):
@@ -106,9 +109,11 @@ def _ice(look: Look, back: Backdrop, inside: Bools, camera: PinholeCamera, groun
     image, share = _mirror(back, inside, camera, ground)
     flat = ground.intersect(camera.position, back.rays[inside])[:, :2]
     patchy = np.clip(0.6 + 0.5 * _clouds(flat, 0.9) + 0.25 * _clouds(flat, 0.2), 0.0, 1.3)
-    depth = _inwards(inside, 6.0)
+    depth = _inwards(inside, ICE_EDGE_PX)
     cover = (ICE_COVER * depth * (0.4 + 0.6 * patchy))[:, None]
-    white = ICE_WHITE * look.light.irradiance(np.array([[0.0, 0.0, 1.0]]))
+    # What lamps add does not fall from the sky, but the road shows it.
+    told = ICE_WHITE / ASPHALT * look.road if look.is_night else np.zeros(3)
+    white = np.maximum(ICE_WHITE * look.light.irradiance(np.array([[0.0, 0.0, 1.0]])), told)
     under = back.part[inside] * (1 - cover) + white * cover
     mirrored = share * ICE_MIRROR * depth[:, None]
     return under * (1 - mirrored) + image * mirrored

@@ -29,6 +29,8 @@ from data_registry.scene3d.shapes.rubble import chunk, slab_of_road, stone
 from data_registry.scene3d.solids import Coat, Colour, Finish, coated
 
 SPOKES: Final = 80
+BROKEN: Final = Material.MASONRY
+"""As rough as asphalt, but it holds no film of water that mirrors the sky."""
 SINK_M: Final = 0.035
 """Depth of a pothole's floor, metres."""
 RIM_M: Final = 0.012
@@ -151,12 +153,12 @@ def _hole(shape: Star, edge: Array, kind: Collapse) -> list[Mesh]:
         # Long thin faces towards the middle: their shades must stay close, or the floor reads as a star.
         spread = 0.6 if share > 0.8 else 0.18
         shades = 1 - 0.5 * spread + spread * noise(2 * SPOKES, shape.seed + 60 + number)
-        parts.append(band(outer, inner, Finish(colour, Material.ASPHALT), shades))
+        parts.append(band(outer, inner, Finish(colour, BROKEN), shades))
         outer = inner
     size = np.arange(SPOKES)
     fan = np.column_stack([size, (size + 1) % SPOKES, np.full(SPOKES, SPOKES)])
     middle = np.vstack([outer, [*shape.centre, -kind.sink]])
-    floor = coated(middle, fan, Finish(kind.layers[-1][2], Material.ASPHALT))
+    floor = coated(middle, fan, Finish(kind.layers[-1][2], BROKEN))
     return [*parts, speckled(floor, 0.9 + 0.2 * noise(SPOKES, shape.seed + 90))]
 
 

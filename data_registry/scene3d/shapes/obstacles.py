@@ -127,11 +127,11 @@ def _burst(place: tuple[float, float], size: Size, coat: Coat) -> list[Mesh]:
     return [turned(joined(walls), -0.3, (place[0], place[1], 0.0)), *goods]
 
 
-LEAVES: Final = 600
-BARK: Final = Finish((0.115, 0.085, 0.06), Material.MATTE)
+LEAVES: Final = 1100
+BARK: Final = Finish((0.125, 0.098, 0.075), Material.FOLIAGE)
 
 
-def fallen_tree(length: float, width: float, height: float, colour: Colour = (0.075, 0.135, 0.03)) -> Mesh:
+def fallen_tree(length: float, width: float, height: float, colour: Colour = (0.052, 0.078, 0.026)) -> Mesh:
     """Return an uprooted tree across the road: roots at -y, trunk along y, crown at +y; `colour` is the leaves'."""
     half, reach = width / 2, length / 2
     thick = min(0.20, 0.14 * height, 0.06 * width)
@@ -143,13 +143,19 @@ def fallen_tree(length: float, width: float, height: float, colour: Colour = (0.
         (0.10 * reach, 0.62 * half, 2.0 * thick),
         (0.05 * reach, 0.93 * half, 2.4 * thick),
     ]
-    parts = [sweep(trunk, [thick * s for s in (1.25, 1.0, 0.9, 0.72, 0.45, 0.12)], BARK, 10)]
+    parts = [_barked(sweep(trunk, [thick * s for s in (1.25, 1.0, 0.9, 0.72, 0.45, 0.12)], BARK, 22))]
     tips = _branches(reach, half, height, thick)
     for start, middle, tip in tips:
         parts.append(sweep([start, middle, tip], [0.36 * thick, 0.24 * thick, 0.06 * thick], BARK, 6))
     parts += _roots(half, height, thick)
     parts.append(_foliage(np.array([[tip, middle] for _, middle, tip in tips]), (reach, half, height), colour))
     return fitted(joined(parts), (length, width, height))
+
+
+def _barked(trunk: Mesh) -> Mesh:
+    """Return a trunk whose strips differ, as ridges of bark do."""
+    tone = 0.6 + 0.85 * ((np.arange(len(trunk.faces)) // 2 * 0.618034) % 1.0)
+    return Mesh(trunk.vertices, trunk.faces, trunk.colours * tone[:, None], trunk.materials)
 
 
 def _branches(reach: float, half: float, height: float, thick: float) -> list[tuple[Point, Point, Point]]:
@@ -171,7 +177,7 @@ def _branches(reach: float, half: float, height: float, thick: float) -> list[tu
 def _roots(half: float, height: float, thick: float) -> list[Mesh]:
     """Return the torn-out root plate: a disc of soil with broken roots."""
     soil: Coat = cloth((0.06, 0.04, 0.025))
-    y, centre = -0.84 * half, 0.40 * min(height, 6.5 * thick)
+    y, centre = -0.84 * half, 0.40 * min(0.62 * height, 4.2 * thick)
     turn = np.arange(14) * (2 * np.pi / 14)
     ragged = 1 + 0.18 * np.sin(3 * turn + 1) + 0.10 * np.sin(5 * turn)
     rows = ((0.10, 0.55), (0.0, 1.0), (-0.06, 0.92), (-0.12, 0.4))
@@ -206,7 +212,7 @@ def _foliage(branches: Array, size: tuple[float, float, float], colour: Colour) 
     outward = np.column_stack([flat * np.cos(turn), flat * np.sin(turn), rise])
     reach, half, height = size
     spread = 0.30 * min(reach, height, half)
-    leaf = 0.075 * min(2 * reach, height, half) ** 0.5 * (0.7 + 0.6 * ((index * 0.569840) % 1.0))
+    leaf = 0.055 * min(2 * reach, height, half) ** 0.5 * (0.7 + 0.6 * ((index * 0.569840) % 1.0))
     middle = root + spread * (0.35 + 0.75 * (index * 0.31) % 1.0)[:, None] * outward
     first = np.cross(outward, np.column_stack([np.sin(3 * turn), np.cos(2 * turn), np.full(LEAVES, 0.6)]))
     first /= np.linalg.norm(first, axis=1)[:, None]

@@ -20,6 +20,7 @@ from data_registry.sources.streetset.fronts import (
     DARK,
     DEEP,
     FOOTING_M,
+    FRAME,
     RENDERS,
     ROOFS,
     SIGNS,
@@ -177,11 +178,38 @@ def _hall(house: House, dice: Dice) -> Mesh:
     return joined([*parts, sheet, gate, panes(lines, DARK), shell(house), flat_roof(house)])
 
 
+def _flanks(house: House, dice: Dice, floors: tuple[float, float]) -> Mesh:
+    """Return windows in both side walls: nothing at all in a big wall looks unfinished.
+
+    They lie on the wall, not in it: a neighbour hides them where one stands.
+
+    Args:
+        house: what it is on.
+        dice: where they are.
+        floors: height of the lowest sill and from storey to storey, metres.
+    """
+    sill, storey = floors
+    count = max(1, int((house.height - sill - 1.4) / storey) + 1)
+    columns = evenly(house.depth, dice.between(70, 2.9, 3.9), 0.95, 0.9)
+    holes = Holes(columns, storeys(sill, count, storey, 0.0, 1.3))
+    x0, x1, z0, z1 = holes.spans()
+    frame = panes(spanned((x0 - 0.08, DEEP + 0.01, z0 - 0.08), (x1 + 0.08, DEEP + 0.01, z1 + 0.08)), STONE)
+    front = joined([frame, glass(holes, dice, house.lit, 150), bars(holes, FRAME)])
+    out = np.array([0.0, -DEEP - 0.03, 0.0])
+    sides = (
+        (-np.pi / 2, np.array([0.0, house.depth, 0.0])),
+        (np.pi / 2, np.array([house.width, 0.0, 0.0])),
+    )
+    turns = [(yaw_rotation(yaw), foot) for yaw, foot in sides]
+    return joined([front.placed(Transform(turn, foot + turn @ out)) for turn, foot in turns])
+
+
 @dataclass(frozen=True, slots=True)
 class Style:
     """How houses of one kind are measured, and who builds one.
 
-    Widths, gaps between and heights are (low, high), metres.
+    Widths, gaps between and heights are (low, high), metres; floors: lowest sill and from storey to storey at the
+    sides, metres, None: no windows there.
     """
 
     widths: tuple[float, float]
@@ -189,13 +217,14 @@ class Style:
     heights: tuple[float, float]
     depth: float
     build: Callable[[House, Dice], Mesh]
+    floors: tuple[float, float] | None
 
 
 STYLES: Final[dict[str, Style]] = {
-    "town": Style((7.5, 15.0), (0.0, 0.0), (10.0, 18.5), 11.0, _town_house),
-    "suburb": Style((8.5, 12.5), (4.0, 8.0), (3.0, 5.8), 8.5, _suburb_house),
-    "offices": Style((18.0, 32.0), (2.0, 6.0), (14.0, 32.0), 16.0, _offices),
-    "industry": Style((24.0, 45.0), (6.0, 12.0), (6.5, 9.0), 22.0, _hall),
+    "town": Style((7.5, 15.0), (0.0, 0.0), (10.0, 18.5), 11.0, _town_house, (4.35, 3.1)),
+    "suburb": Style((8.5, 12.5), (4.0, 8.0), (3.0, 5.8), 8.5, _suburb_house, (1.0, 2.75)),
+    "offices": Style((18.0, 32.0), (2.0, 6.0), (14.0, 32.0), 16.0, _offices, (0.75, 3.5)),
+    "industry": Style((24.0, 45.0), (6.0, 12.0), (6.5, 9.0), 22.0, _hall, None),
 }
 """Kinds of rows by name."""
 
@@ -217,6 +246,8 @@ def row(axis: Alignment, offset: float, reach: Reach, style: str = "town", seed:
             width = min(end - s, kind.widths[1])
         house, place = _placed(axis, offset, (s, s + width), dice, kind, lit)
         result.append(kind.build(house, dice).placed(place))
+        if kind.floors and (kind.gaps[1] > 0 or number == 0 or end - (s + width) < 0.6 * kind.widths[0]):
+            result.append(_flanks(house, dice, kind.floors).placed(place))
         s, number = s + width + dice.between(1, *kind.gaps), number + 1
     return joined(result)
 

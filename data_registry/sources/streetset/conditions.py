@@ -151,7 +151,9 @@ CONDITIONS: Final[dict[str, Condition]] = {
 """By name: day, overcast, dusk, night, rain, fog."""
 
 HEADLIGHT: Final = np.array([1.0, 0.95, 0.86])
-HEADLAMP_POWER: Final = 230.0
+HEADLAMP_POWER: Final = 60.0
+EGO_BEAMS: Final = ((16.0, 0.50), (16.0, 0.32), (24.0, 0.20), (50.0, 0.12), (180.0, 0.065))
+"""The ego's beam in layers, power and half angle: wide and weak, narrow and strong, so that its patch has no rim."""
 
 
 def headlamps(position: tuple[float, float, float], yaw: float) -> tuple[Lamp, ...]:
@@ -161,5 +163,14 @@ def headlamps(position: tuple[float, float, float], yaw: float) -> tuple[Lamp, .
         position: middle of its front, scene frame, metres (z: the lamps' height, about 0.65).
         yaw: where it looks, radians.
     """
+    return (_beam(position, yaw, HEADLAMP_POWER, 0.19),)
+
+
+def ego_headlamps(position: tuple[float, float, float], yaw: float) -> tuple[Lamp, ...]:
+    """Return the ego vehicle's beam, which one sees from above: several lamps in one place; as `headlamps`."""
+    return tuple(_beam(position, yaw, power, spread) for power, spread in EGO_BEAMS)
+
+
+def _beam(position: tuple[float, float, float], yaw: float, power: float, spread: float) -> Lamp:
     beam = np.array([np.cos(yaw), np.sin(yaw), -0.04])
-    return (Lamp(np.array(position), HEADLAMP_POWER * HEADLIGHT, beam / np.linalg.norm(beam), 0.19),)
+    return Lamp(np.array(position), power * HEADLIGHT, beam / np.linalg.norm(beam), spread)

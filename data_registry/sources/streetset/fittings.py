@@ -112,7 +112,7 @@ def _hood(centre: Point) -> Mesh:
     x, y, z = centre
     turn = np.linspace(0.0, np.pi, 9)
     rim = np.column_stack([np.full(9, x), y + 0.125 * np.cos(turn), z + 0.125 * np.sin(turn)])
-    out = rim - (0.2, 0.0, 0.0)
+    out = rim - (0.11, 0.0, 0.0)
     return panes(np.stack([rim[:-1], rim[1:], out[1:], out[:-1]], axis=1), BLACK)
 
 

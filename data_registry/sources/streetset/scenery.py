@@ -16,7 +16,7 @@ from data_registry.scene3d.mesh import Mesh, joined
 from data_registry.scene3d.shapes import SHAPES
 from data_registry.sources.streetset import buildings, fences, fittings, ground, signs, skyline, vegetation
 from data_registry.sources.streetset.alignment import Alignment
-from data_registry.sources.streetset.conditions import CONDITIONS, Condition, headlamps
+from data_registry.sources.streetset.conditions import CONDITIONS, Condition, ego_headlamps, headlamps
 from data_registry.sources.streetset.streets import alignment, junction_mesh, road_mesh
 from data_registry.sources.streetset.world import Actor, Edging, Prop, Scene
 
@@ -90,9 +90,10 @@ def lamps(scene: Scene, seconds: float) -> tuple[Lamp, ...]:
     fronts = [(scene.pose(a, seconds), a.size[0] / 2) for a in driving]
     fronts.append((scene.ego_pose(seconds), EGO_FRONT_M))
     beams: list[Lamp] = []
-    for pose, front in fronts:
+    for number, (pose, front) in enumerate(fronts):
         x, y, z = pose.apply(np.array([[front + 0.05, 0.0, LAMP_HEIGHT_M]]))[0].tolist()
-        beams.extend(headlamps((x, y, z), pose.yaw))
+        shine = ego_headlamps if number == len(driving) else headlamps
+        beams.extend(shine((x, y, z), pose.yaw))
     return (*_standing_lamps(scene), *beams)
 
 

@@ -7,8 +7,11 @@ import pytest
 from scipy import ndimage
 
 from data_registry.pictures import Rgb
+from data_registry.scene3d.materials import Material
 from models.editors.compositor import Compositor
 from models.editors.editor import EditRequest, RawEdit
+from models.editors.grain import spot
+from models.editors.hazards import hazard_mesh
 from tests.models.editors.placed import KINDS, Setting, request, standing
 from tests.street import HEIGHT, PARKED, annotation, picture
 
@@ -52,6 +55,29 @@ def test_a_signals_red_lamp_shines_by_night() -> None:
     _, raw = edit("signal_post", Setting(source=DARK, description="a street at night"))
     seen = raw.picture[raw.object_mask > 0].astype(np.int64)
     assert (seen[:, 0] - seen[:, 2]).max() > 120
+
+
+@pytest.mark.parametrize(("words", "lit"), [("a street at night", True), ("a street by day", False)])
+def test_a_vehicle_has_its_tail_lamps_on_only_in_the_dark(words: str, lit: bool) -> None:
+    shape, placement = "van", standing((12.0, 0.0), (5.0, 2.0, 2.3))
+    glows = hazard_mesh(request(shape, placement, Setting(description=words)), placement).materials == Material.GLOWING
+    assert glows.any() == lit
+
+
+def test_the_grain_is_not_taken_from_texture_that_is_streaked() -> None:
+    dice = np.random.Generator(np.random.PCG64(3))
+    road = 100 + 6 * ndimage.gaussian_filter(dice.standard_normal((256, 256)), (0.0, 12.0)) * 5
+    sky = 120 + 2.0 * dice.standard_normal((256, 256))
+    picture = np.repeat(np.rint(np.vstack([road, road, road, sky])).astype(np.uint8)[..., None], 3, axis=2)
+    found = spot(picture)[..., 1]
+    across, down = (float(np.abs(np.diff(found, axis=axis)).mean()) for axis in (1, 0))
+    assert down == pytest.approx(across, rel=0.25)
+
+
+def test_a_hole_in_a_wet_road_is_dark_and_mirrors_no_sky() -> None:
+    asked, raw = edit("pothole", Setting(description="rain in a street"))
+    inside = ndimage.binary_erosion(raw.object_mask > 0, iterations=5)
+    assert raw.picture[inside].mean() < 0.75 * asked.source[inside].mean()
 
 
 def test_an_open_door_lays_a_dark_hole_bare_in_its_car() -> None:

@@ -32,6 +32,15 @@ def test_houses_stand_in_the_ground_along_a_slope(style: str) -> None:
         assert not front.any() or lift[front].min() < -0.3
 
 
+def test_the_walls_at_the_ends_of_a_town_row_have_windows() -> None:
+    axis = straight()
+    houses = row(axis, 8.0, (0.0, 80.0), "town", seed=2)
+    panes = houses.vertices[houses.faces[houses.materials == Material.GLASS]]
+    sideways = np.ptp(panes[:, :, 0], axis=1) < 1e-6
+    for end in (houses.vertices[:, 0].min(), houses.vertices[:, 0].max()):
+        assert (sideways & (np.abs(panes[:, 0, 0] - end) < 0.1)).sum() >= 12
+
+
 def test_neighbours_of_a_town_row_touch_and_differ_in_height() -> None:
     axis = straight()
     houses = row(axis, 8.0, (0.0, 80.0), "town", seed=2)
