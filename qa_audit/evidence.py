@@ -14,7 +14,7 @@ from data_registry import edits, silhouettes
 from data_registry.blobs import Blobs
 from data_registry.cameras import pinhole
 from data_registry.geometry import Array, GroundPlane, PinholeCamera
-from data_registry.pictures import Rgb, decode_rgb
+from data_registry.pictures import Rgb
 from data_registry.projection import full_outline
 from data_registry.records import Annotation, Keyframe, Placement, ViewEdit
 from data_registry.silhouettes import Pixels
@@ -47,10 +47,12 @@ class ViewPixels:
             BlobMissingError, BlobCorruptError, PictureError: a blob is gone, broken or no picture.
         """
         left, top, right, bottom = view.window
-        edited = edits.materialise(source, view, blobs)
+        crop, mask = edits.stored_view(view, blobs)
+        edited = edits.compose(source, view.window, crop, mask)
         stored = np.zeros_like(source)
-        stored[top:bottom, left:right] = decode_rgb(blobs.get(view.edited), f"edited crop of {view.sensor_id}")
-        edit_mask = edits.full_edit_mask(view, blobs, source.shape) > 0
+        stored[top:bottom, left:right] = crop
+        edit_mask = np.zeros(source.shape[:2], np.bool_)
+        edit_mask[top:bottom, left:right] = mask > 0
         return cls(
             view.sensor_id, source, edited, stored, edit_mask, edits.full_object_mask(view, blobs, source.shape) > 0
         )

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from data_registry.blobs import Blobs
 from data_registry.edits import EditFormError
-from data_registry.pictures import PictureError, Rgb, decode_rgb
+from data_registry.pictures import Decoder, PictureError, Rgb
 from data_registry.records import Keyframe, Measurements, ViewEdit
 from data_registry.sources.source import Source, SourceChangedError
 from models.backend import IdentitySettings, Pure
@@ -35,6 +35,7 @@ class MeasureStage(ItemStage[Edited, Measurements]):
         self.backend = Pure(settings or MeasureSettings())
         self._source = source
         self._blobs = blobs
+        self._decoder = Decoder()
 
     def process(self, items: Sequence[Edited]) -> Iterable[Outcome[Measurements]]:
         """Yield the measurements of each candidate.
@@ -57,15 +58,15 @@ class MeasureStage(ItemStage[Edited, Measurements]):
         )
 
     def _pixels(self, keyframe: Keyframe, view: ViewEdit) -> evidence.ViewPixels:
-        picture = source_rgb(self._source, keyframe, view)
+        picture = source_rgb(self._source, keyframe, view, self._decoder)
         try:
             return evidence.ViewPixels.load(view, picture, self._blobs)
         except (EditFormError, PictureError) as error:
             raise PermanentFailureError("edit_malformed", f"{view.sensor_id} of {keyframe.id}: {error}") from error
 
 
-def source_rgb(source: Source, keyframe: Keyframe, view: ViewEdit) -> Rgb:
-    """Return the decoded source picture (height, width, 3) that a view was made from.
+def source_rgb(source: Source, keyframe: Keyframe, view: ViewEdit, decoder: Decoder) -> Rgb:
+    """Return the decoded source picture (height, width, 3) that a view was made from; it cannot be written to.
 
     Raises:
         PermanentFailureError: the keyframe lacks the view, or the picture is unreadable or not the one that was edited.
@@ -79,7 +80,7 @@ def source_rgb(source: Source, keyframe: Keyframe, view: ViewEdit) -> Rgb:
     if camera.sha256 != view.source_sha256:
         raise PermanentFailureError("source_changed", f"{where} is not the picture that was edited: build again")
     try:
-        return decode_rgb(source.picture(keyframe, camera), where)
+        return decoder.rgb(source.picture(keyframe, camera), where)
     except SourceChangedError as error:
         raise PermanentFailureError("source_changed", str(error)) from error
     except PictureError as error:
