@@ -185,7 +185,7 @@ def patch(view: ViewSubject) -> Array | str:
         ground = ground[np.isfinite(ground).all(axis=1)]
         if not len(ground):
             return f"nothing is {what} on the ground"
-        hull = shapely.convex_hull(shapely.MultiPoint(ground))
+        hull = shapely.convex_hull(shapely.multipoints(ground))
         centres.append(np.asarray(hull.centroid.coords[0]))
     return centres[0] - centres[1]
 
