@@ -26,7 +26,7 @@ def _span(value: float, low: float, high: float) -> float:
 def pedestrian(length: float, width: float, height: float, colour: Colour = (0.05, 0.12, 0.30)) -> Mesh:
     """Return an adult in mid-stride towards +x; `length` is the stride's extent, `colour` the jacket's.
 
-    Heel and toes are both on the ground, as they are in the middle of a step: a foot in the air would look farther away.
+    Heel and toes are both on the ground, as in the middle of a step: a foot in the air would look farther away.
     """
     stride = _span(0.5 * length / height - 0.075, 0.05, 0.24)
     swing = 0.75 * stride

@@ -51,7 +51,7 @@ def test_a_surface_stays_in_its_outline_and_on_sloping_ground(name: str, outline
 @pytest.mark.parametrize("name", NAMES)
 @given(length=st.floats(0.3, 6), width=st.floats(0.3, 3), yaw=st.floats(-3, 3), cut=st.floats(0.0, 0.8))
 @settings(max_examples=8, deadline=None)
-def test_any_notched_outline_keeps_its_surface(name: str, length, width, yaw, cut) -> None:
+def test_any_notched_outline_keeps_its_surface(name: str, length: float, width: float, yaw: float, cut: float) -> None:
     corners = np.array([[1, 1], [0.2, 1], [0, 1 - 1.6 * cut], [-0.3, 1], [-1, 1], [-1, -1], [1, -1]])
     turned = (corners * (length / 2, width / 2)) @ np.array([[np.cos(yaw), np.sin(yaw)], [-np.sin(yaw), np.cos(yaw)]])
     outline = turned + np.array([12.0, -1.0])
