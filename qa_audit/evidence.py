@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import shapely
@@ -185,7 +185,7 @@ def patch(view: ViewSubject) -> Array | str:
         ground = ground[np.isfinite(ground).all(axis=1)]
         if not len(ground):
             return f"nothing is {what} on the ground"
-        hull = shapely.convex_hull(shapely.multipoints(ground))
+        hull: Any = shapely.convex_hull(shapely.multipoints(ground))
         centres.append(np.asarray(hull.centroid.coords[0]))
     return centres[0] - centres[1]
 

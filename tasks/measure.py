@@ -10,7 +10,7 @@ from data_registry.edits import EditFormError
 from data_registry.pictures import Decoder, PictureError, Rgb
 from data_registry.records import Keyframe, Measurements, ViewEdit
 from data_registry.sources.source import Source, SourceChangedError
-from models.backend import IdentitySettings, Pure
+from models.backend import IdentitySettings, Pure, on_all_cores
 from qa_audit import checks, evidence
 from tasks.items import Edited
 from tasks.stage import ItemStage, Outcome, PermanentFailureError
@@ -23,6 +23,12 @@ class MeasureSettings(IdentitySettings, frozen=True):
     revision: str = "2"
 
 
+class Measuring(Pure):
+    """Runs the checks."""
+
+    execution = on_all_cores()
+
+
 class MeasureStage(ItemStage[Edited, Measurements]):
     """Applies every check to one edit candidate; always keeps it."""
 
@@ -32,7 +38,7 @@ class MeasureStage(ItemStage[Edited, Measurements]):
 
     def __init__(self, source: Source, blobs: Blobs, settings: MeasureSettings | None = None) -> None:
         """Remember where pictures and edits come from."""
-        self.backend = Pure(settings or MeasureSettings())
+        self.backend = Measuring(settings or MeasureSettings())
         self._source = source
         self._blobs = blobs
         self._decoder = Decoder()

@@ -24,7 +24,7 @@ from data_registry.scene3d.light import Light, srgb_from_linear
 from data_registry.scene3d.materials import Material
 from data_registry.scene3d.mesh import Mesh, joined
 from data_registry.scene3d.rasteriser import Rendering, render
-from models.backend import LocalBackend
+from models.backend import LocalBackend, on_all_cores
 from models.editors import surfaces
 from models.editors.appearance import (
     Daylight,
@@ -112,6 +112,8 @@ class _Layers:
 
 class Compositor(LocalBackend):
     """The editor that needs no weights."""
+
+    execution = on_all_cores()
 
     def __init__(self, settings: CompositorSettings | None = None) -> None:
         """Remember the settings."""
@@ -216,14 +218,14 @@ class Compositor(LocalBackend):
         margin = self.identity_settings.margin_px
         # a hull around a thin post and its long shadow would hold mostly what neither touches
         edit_mask[part] = np.maximum(dilated_hull(layers.coverage > NOTICEABLE, margin), dilated(changed, margin))
-        weight = feather(edit_mask, self.identity_settings.feather_px)[part].astype(np.float32)
+        weight: Any = feather(edit_mask, self.identity_settings.feather_px)[part].astype(np.float32)
         picture = request.source.copy()
         window, inside = picture[part], edit_mask[part] > 0
         window[inside] = self._mixed(scene, layers, weight, inside)
         return RawEdit(picture, edit_mask, object_mask)
 
     def _mixed(self, scene: _Scene, layers: _Layers, weight: Array, inside: Bools) -> Rgb:
-        """Return the window's pixels inside the edit mask (N, 3): hazard over ground, grain, feathered to the source."""
+        """Return the window's pixels inside the edit mask (N, 3): hazard over ground, grain, feathered to source."""
         coverage = layers.coverage[inside][:, None]
         mixed = layers.under[inside] * (1 - coverage) + layers.rgb[inside]
         noise = grain(scene.look.spot, scene.request.seed, scene.window)[inside]
