@@ -13,8 +13,12 @@ from typing import Any
 from flows.server import PrefectServer
 
 CHECKOUT = Path(__file__).parents[2]
-DRAWING = ("source.keyframes=all", "tasks=[occluded_pedestrian]", "auxiliary.size=2")
-"""Settings of a small build of the embedded logs that has something to draw for the auxiliary split."""
+DRAWING = (
+    "source.scenes=[scene-9001, scene-9002, scene-9004, scene-9006, scene-9008]",
+    "tasks=[red_signal]",
+    "auxiliary.size=2",
+)
+"""Settings of a small build with something to draw for the auxiliary split: one junction, four places without."""
 KILL_AT = Path(__file__).with_name("kill_at.py")
 SCENES = ("scene-9001",)
 TASKS = ("collapsed_road_surface", "large_vehicle_blocking_lane", "occluded_pedestrian")

@@ -147,7 +147,8 @@ def test_materialize_refuses_logs_of_another_dataset(place: Place, made: dict[st
 
 def test_the_summary_names_what_was_left_out_and_why(place: Place, made: dict[str, Any], tmp_path: Path) -> None:
     other = Place(tmp_path, place.logs, place.server)
-    done = other.run(*other.settings("screen.hardest_braking=0.5"), "--tasks", "large_vehicle_blocking_lane")
+    hardly = other.settings("screen.hardest_braking=0.5", "screen.hardest_swerve=0.1")
+    done = other.run(*hardly, "--tasks", "large_vehicle_blocking_lane")
     assert done.returncode == 0, done.stderr
     assert "screen left out streetset/scene-9001/" in done.stdout
     assert "not_avoidable" in done.stdout or "cannot_stop" in done.stdout
