@@ -214,13 +214,13 @@ def _task_rows(build: Build) -> list[dict[str, Any]]:
     for pair, reason in reasons_of(publication_of(build)).items():
         reasons.setdefault(pair.rpartition("/")[2], Counter())[reason] += 1
     rows: list[dict[str, Any]] = []
-    for task in tasks_in_order(build):
-        found = min(reasons.get(task.id, Counter()).items(), key=lambda one: (-one[1], one[0]), default=("", 0))
+    for spec in tasks_in_order(build):
+        found = min(reasons.get(spec.id, Counter()).items(), key=lambda one: (-one[1], one[0]), default=("", 0))
         rows.append(
             {
-                "task": task.id,
-                "family": task.family,
-                "benchmark": approved[task.id],
+                "task": spec.id,
+                "family": spec.family,
+                "benchmark": approved[spec.id],
                 "total": len(build.construction.selection.keyframes),
                 "reason": found[0],
                 "reason_count": found[1],

@@ -8,7 +8,6 @@ from typing import Annotated, Final, Literal, Protocol, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-
 MOST_THREADS: Final = 4
 
 
@@ -68,7 +67,7 @@ class Backend(Protocol):
 
 
 def on_all_cores() -> Execution:
-    """Return how back ends run that compute mostly outside Python: as many calls at a time as there are cores, 4 at most.
+    """Return how back ends run that compute mostly outside Python: as many calls at a time as cores, 4 at most.
 
     Each call may hold some full pictures, which bounds the number. Such a back end must be safe to use from several
     threads, and its output must not depend on which call comes first.
