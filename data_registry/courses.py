@@ -65,9 +65,13 @@ class Course:
 
     def width_at(self, arc: float) -> float:
         """Return the lane's width across the line at an arc length, metres; the assumed width where it is unknown."""
-        ends = np.vstack([self.poses(np.array([arc]), side)[0, :2] for side in (-10.0, 10.0)])
-        middle = shapely.Point(self.poses(np.array([arc]), 0.0)[0, :2])
-        for piece in shapely.get_parts(shapely.intersection(shapely.LineString(ends), self.area)):
+        pose = self.poses(np.array([arc]), 0.0)[0]
+        side = np.array([-np.sin(pose[2]), np.cos(pose[2])])
+        across: Any = shapely.intersection(
+            shapely.linestrings([pose[:2] - 10.0 * side, pose[:2] + 10.0 * side]), self.area
+        )
+        middle = shapely.points(pose[:2])
+        for piece in getattr(across, "geoms", (across,)):
             if piece.length > 1.0 and piece.distance(middle) < 0.3:
                 return float(piece.length)
         return ASSUMED_LANE_WIDTH_M

@@ -48,9 +48,17 @@ def materialise(source: Rgb, view: ViewEdit, blobs: Blobs) -> Rgb:
         EditFormError: window, crop and masks disagree.
         BlobMissingError, BlobCorruptError, PictureError: a blob is gone, broken or no picture.
     """
+    return compose(source, view.window, *stored_view(view, blobs))
+
+
+def stored_view(view: ViewEdit, blobs: Blobs) -> tuple[Rgb, Mask]:
+    """Return a view's stored crop and edit mask, of the size of its window.
+
+    Raises:
+        BlobMissingError, BlobCorruptError, PictureError: a blob is gone, broken or no picture.
+    """
     crop = decode_rgb(blobs.get(view.edited), f"edited crop of {view.sensor_id}")
-    mask = decode_mask(blobs.get(view.edit_mask), f"edit mask of {view.sensor_id}")
-    return compose(source, view.window, crop, mask)
+    return crop, decode_mask(blobs.get(view.edit_mask), f"edit mask of {view.sensor_id}")
 
 
 def full_edit_mask(view: ViewEdit, blobs: Blobs, size: tuple[int, ...]) -> Mask:

@@ -136,11 +136,16 @@ def _between(start: Array, end: Array, shares: Array) -> Array:
 
 def tube(path: Array) -> Any:
     """Return the plan area that the ego body sweeps: union of convex hulls of consecutive footprints, metres."""
+    parts = hulls(path)
+    return parts[0] if len(parts) == 1 else shapely.union_all(parts)
+
+
+def hulls(path: Array) -> Any:
+    """Return the convex hulls (N,) whose union the ego body sweeps: for what holds of each, joining them is wasted."""
     bodies = ego_footprints(densify(path)[:, X:])
     if len(bodies) == 1:
-        return shapely.polygons(bodies[0])
-    pairs = np.concatenate([bodies[:-1], bodies[1:]], axis=1)
-    return shapely.union_all(shapely.convex_hull(shapely.linestrings(pairs)))
+        return shapely.polygons(bodies)
+    return shapely.convex_hull(shapely.linestrings(np.concatenate([bodies[:-1], bodies[1:]], axis=1)))
 
 
 def clearance(swept: Any, region: Any) -> float:

@@ -12,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from data_registry.recent import Recent
+
 Rgb = npt.NDArray[np.uint8]
 """Shape (height, width, 3), sRGB."""
 Mask = npt.NDArray[np.uint8]
@@ -68,9 +70,36 @@ def decode_small(content: bytes, name: str, shrink: Literal[2, 4, 8]) -> Rgb:
 def decode_mask(content: bytes, name: str) -> Mask:
     """Decode an 8-bit mask, shape (height, width); raises PictureError also when a value is neither 0 nor 255."""
     mask = _decode(content, name, "L", strict=True)
-    if not np.isin(mask, (0, 255)).all():
+    if not is_mask(mask):
         raise PictureError(f"{name} is not a mask: it holds values other than 0 and 255")
     return mask
+
+
+def is_mask(pixels: npt.NDArray[np.uint8]) -> bool:
+    """Tell whether all values are 0 or 255; `np.isin` takes several times as long to say so."""
+    return bool(((pixels == 0) | (pixels == 255)).all())
+
+
+class Decoder:
+    """Decodes pictures that are asked for again and again, and keeps the last few: a keyframe has many tasks.
+
+    Pictures are known by their content, so that reading a file and checking its digest stay with who asks. They are
+    shared, and cannot be written to. Safe to use from several threads.
+    """
+
+    def __init__(self, kept: int = 12) -> None:
+        """Keep at most `kept` pictures: of 1600 x 900 pixels each takes 4.3 MB."""
+        self._recent = Recent[Rgb](kept)
+
+    def rgb(self, content: bytes, name: str) -> Rgb:
+        """Return what `decode_rgb` returns, as an array that cannot be written to; raises as that does."""
+        return self._recent.get(hashlib.sha256(content).digest(), lambda: _frozen_rgb(content, name))
+
+
+def _frozen_rgb(content: bytes, name: str) -> Rgb:
+    pixels = decode_rgb(content, name)
+    pixels.flags.writeable = False
+    return pixels
 
 
 def _decode(content: bytes, name: str, mode: str, strict: bool = False, shrink: int = 1) -> npt.NDArray[np.uint8]:

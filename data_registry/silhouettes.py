@@ -113,15 +113,28 @@ def first_meeting(eye: Array, direction: Array, shape: shapely.Polygon) -> float
 
 def main_parts(mask: npt.NDArray[Any]) -> Pixels:
     """Return a mask without its specks: parts (8-connected) of at least a tenth of the largest part's area."""
-    labelled: Any = ndimage.label(mask > 0, structure=np.ones((3, 3), dtype=np.int8))
+    found = np.asarray(mask > 0)
+    part = window_of(found)
+    labelled: Any = ndimage.label(found[part], structure=np.ones((3, 3), dtype=np.int8))
     labels, count = labelled
     if count <= 1:
-        return np.asarray(mask > 0)
+        return found
     areas = np.bincount(labels.ravel())
     areas[0] = 0
     large = areas >= SPECK_SHARE * areas.max()
     large[0] = False
-    return np.asarray(large[labels])
+    found[part] = large[labels]
+    return found
+
+
+def window_of(mask: Pixels) -> tuple[slice, slice]:
+    """Return the rows and columns that a mask spans, empty ones when nothing is set: most of a picture is not."""
+    rows = np.flatnonzero(mask.any(axis=1))
+    if not len(rows):
+        return slice(0, 0), slice(0, 0)
+    span = slice(int(rows[0]), int(rows[-1]) + 1)
+    columns = np.flatnonzero(mask[span].any(axis=0))
+    return span, slice(int(columns[0]), int(columns[-1]) + 1)
 
 
 def column_ends(mask: Pixels) -> Array:

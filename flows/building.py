@@ -158,6 +158,8 @@ def _bars() -> Generator[None]:
             yield
 
 
+FEW: Final = 6
+"""Up to so many items that were left out are named one by one."""
 _COUNTS: Final = {
     "kept": ("kept",),
     "rejected": ("rejected", "skipped"),
@@ -186,18 +188,17 @@ def _summary(made: dict[str, Any], options: BuildOptions) -> str:
         _plain(table),
         f"of {counted(published['total'], 'combination')}: {counts}",
         _drawn_line(made["auxiliary"]),
+        "",
+        _task_table(made["tasks"]),
         *_skipped_lines(made["skipped"]),
-        *(
-            f"{entry['stage']} left out {entry['item']}: {entry['reason']} ({entry['why']})"
-            for entry in made["rejected"]
-        ),
+        *_left_out_lines(made),
         "",
         f"release {path}",
         f"digest  {made['digest']}",
         "",
         "open next:",
         f"  {path}/README.md",
-        *(f"  {picture}" for picture in made["pictures"]),
+        *_picture_lines(made["pictures"]),
         f"  {command} verify --deep {folder}",
         *(f"  {command} show {pair} --release {folder}" for pair in (pairs or left_out)[:1]),
         f"  {command} materialize {folder} pictures{_named_logs(options)}",
@@ -205,11 +206,44 @@ def _summary(made: dict[str, Any], options: BuildOptions) -> str:
     return "\n".join(lines)
 
 
+def _task_table(tasks: list[dict[str, Any]]) -> str:
+    """Return a line for each task: approved pairs of keyframes, and why most of the others were left out."""
+    table = Table("task", box=None, pad_edge=False)
+    for column in ("approved", "of"):
+        table.add_column(column, justify="right")
+    table.add_column("most others")
+    for row in tasks:
+        table.add_row(row["task"], str(row["benchmark"]), str(row["total"]), _mostly(row))
+    return _plain(table)
+
+
+def _mostly(row: dict[str, Any]) -> str:
+    return f"{row['reason']} ({row['reason_count']})" if row["reason"] else ""
+
+
+def _left_out_lines(made: dict[str, Any]) -> list[str]:
+    """Return why items were left out, one by one while they are few; the release names all of them."""
+    rows = made["rejected"]
+    if len(rows) > FEW:
+        return ["why each was left out: table `rejections` of the release"]
+    return [f"{row['stage']} left out {row['item']}: {row['reason']} ({row['why']})" for row in rows]
+
+
+def _picture_lines(pictures: list[str]) -> list[str]:
+    """Return the sheet of all tasks; of those with every pair only where they begin."""
+    sheet, *others = pictures
+    first = [f"  {others[0]}  (every pair, the first of {len(others)})"] if others else []
+    return [f"  {sheet}  (one pair of each task)", *first]
+
+
 def _drawn_line(drawn: dict[str, Any]) -> str:
-    """Say how many combinations were drawn for the auxiliary split, from how many, and what is missing."""
-    short = f", short by {drawn['short']}" if drawn["short"] else ""
-    line = f"drawn for auxiliary: {drawn['drawn']} of {drawn['available']} screened-out combinations in view{short}"
-    return f"{line} (waits for {counted(drawn['waits_for'], 'item')} without outcome)" if drawn["waits_for"] else line
+    """Say what the auxiliary split got of the combinations that do not suit their tasks, and what is missing."""
+    if drawn["waits_for"]:
+        return f"drawn for auxiliary: nothing yet, {counted(drawn['waits_for'], 'item')} have no outcome"
+    line = f"drawn for auxiliary: {drawn['drawn']} of {counted(drawn['asked'], 'pair')} asked for"
+    if not drawn["short"]:
+        return line
+    return f"{line}: screening left out too few, of some tasks, in which the hazard can be seen"
 
 
 def _named_logs(options: BuildOptions) -> str:

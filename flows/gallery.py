@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import uuid
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -17,7 +18,7 @@ from prefect.runtime import flow_run
 from data_registry.cameras import pinhole
 from data_registry.edits import materialise
 from data_registry.identity import canonical_json
-from data_registry.pictures import decode_rgb
+from data_registry.pictures import Decoder
 from data_registry.records import Decision, Region
 from flows import artifacts
 from flows.artifacts import Cell, FunnelRow, Link, Rejection
@@ -25,11 +26,11 @@ from flows.assembly import Build, logs_folder
 from flows.exits import SHOWN
 from flows.publishing import publication_of
 from flows.reasons import in_words
-from flows.task_gallery import show_task_sheet
+from flows.task_gallery import show_task_sheet, tasks_in_order
 from qa_audit.panels import pair_panel, region_outline
 from tasks.construction import DRAWN_STEPS
 from tasks.items import Contested
-from tasks.publication import funnel, pair_of
+from tasks.publication import funnel, pair_of, reasons_of
 from tasks.publish import Published
 from tasks.release_rows import rejection_rows
 from tasks.stage import Settled
@@ -191,6 +192,7 @@ def outcome(build: Build, release: Published) -> dict[str, Any]:
         ],
         "funnel": [{"stage": stage, **counts} for stage, counts in funnel(publication_of(build)).items()],
         "pairs": [entry.id for entry in decided.kept],
+        "tasks": _task_rows(build),
         "pictures": [
             str(task_sheet_file(build)),
             *(str(sheet_file(build, number + 1)) for number in range(_sheet_count(build))),
@@ -205,9 +207,31 @@ def outcome(build: Build, release: Published) -> dict[str, Any]:
     }
 
 
+def _task_rows(build: Build) -> list[dict[str, Any]]:
+    """Return for each task its approved pairs, its combinations, and the commonest reason for which others are none."""
+    approved = Counter(entry.item.screened.combination.task.id for entry in build.construction.results["decide"].kept)
+    reasons: dict[str, Counter[str]] = {}
+    for pair, reason in reasons_of(publication_of(build)).items():
+        reasons.setdefault(pair.rpartition("/")[2], Counter())[reason] += 1
+    rows: list[dict[str, Any]] = []
+    for spec in tasks_in_order(build):
+        found = min(reasons.get(spec.id, Counter()).items(), key=lambda one: (-one[1], one[0]), default=("", 0))
+        rows.append(
+            {
+                "task": spec.id,
+                "family": spec.family,
+                "benchmark": approved[spec.id],
+                "total": len(build.construction.selection.keyframes),
+                "reason": found[0],
+                "reason_count": found[1],
+            }
+        )
+    return rows
+
+
 def sheet_file(build: Build, number: int) -> Path:
     """Return where a run's contact sheet lies."""
-    return logs_folder(build.settings) / f"{flow_run.id}-contact-sheet-{number}.png"
+    return logs_folder(build.settings) / f"{flow_run.id}-contact-sheet-{number}.jpg"
 
 
 def task_sheet_file(build: Build) -> Path:
@@ -247,16 +271,17 @@ def _sheet_count(build: Build) -> int:
 def _sheets(build: Build) -> Iterator[list[Cell]]:
     """Yield the cells of each sheet: approved pairs, then others that suit, then those drawn for auxiliary."""
     decided = sorted(build.construction.merged("decide").recorded, key=_sheet_order)
+    decoder = Decoder()
     for number in range(_sheet_count(build)):
         part = decided[number * PAIRS_A_SHEET : (number + 1) * PAIRS_A_SHEET]
-        yield [_cell(build, entry) for entry in part]
+        yield [_cell(build, entry, decoder) for entry in part]
 
 
 def _sheet_order(entry: Settled[Contested, Decision]) -> tuple[bool, str]:
     return not entry.item.screened.screening.suitable, entry.result.status
 
 
-def _cell(build: Build, entry: Settled[Contested, Decision]) -> Cell:
+def _cell(build: Build, entry: Settled[Contested, Decision], decoder: Decoder) -> Cell:
     """Return one pair's panel: its chosen candidate, else its first, in its largest view."""
     pair, decision = entry.item, entry.record
     keyframe, task_spec = pair.screened.combination.keyframe, pair.screened.combination.task
@@ -264,7 +289,7 @@ def _cell(build: Build, entry: Settled[Contested, Decision]) -> Cell:
     candidate = next((c for c in pair.edit.candidates if c.edit_digest == chosen), pair.edit.candidates[0])
     view = candidate.views[0]
     camera = keyframe.view(view.sensor_id)
-    source = decode_rgb(build.source.picture(keyframe, camera), f"{keyframe.id} {view.sensor_id}")
+    source = decoder.rgb(build.source.picture(keyframe, camera), f"{keyframe.id} {view.sensor_id}")
     region = _region(build, candidate.edit_digest)
     outline = region_outline(region.quad, keyframe.ground, pinhole(keyframe, camera)) if region else None
     panel = pair_panel(source, materialise(source, view, build.store.blobs), view.window, outline)
@@ -292,7 +317,7 @@ def _region(build: Build, edit_digest: str) -> Region | None:
 
 
 def _save(path: Path, cells: list[Cell]) -> None:
-    """Write panels three in a row as one PNG, each below its title."""
+    """Write panels three in a row as one JPEG, each below its title."""
     columns = min(3, len(cells))
     width = max(cell.image.width for cell in cells) + _GAP
     height = max(cell.image.height for cell in cells) + _TITLE + _GAP
@@ -304,7 +329,7 @@ def _save(path: Path, cells: list[Cell]) -> None:
         ImageDraw.Draw(sheet).text((left + 4, top + 4), title, fill="black", font=font)
         sheet.paste(cell.image, (left, top + _TITLE))
     path.parent.mkdir(parents=True, exist_ok=True)
-    sheet.save(path)
+    sheet.save(path, quality=90)
 
 
 def _link(key: str, artifact: uuid.UUID, note: str) -> Link:

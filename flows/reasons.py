@@ -14,7 +14,7 @@ def in_words(evidence: str) -> str:
     """Return the evidence of table `rejections` as one short line for a person.
 
     Of facts only those that do not hold are named, of findings all, of a judgement its reason. What is no such JSON, an
-    error's text for example, stays as it is.
+    error's text for example, stays as it is. Where all facts hold, it is a place that was missing.
 
     >>> in_words('[{"code": "low_realism", "value": 0.25, "limit": 0.4}]')
     'low_realism 0.25 < 0.4'
@@ -30,6 +30,8 @@ def in_words(evidence: str) -> str:
     rows = content if isinstance(content, list) else []
     said = [words for row in rows if isinstance(row, dict) for words in _said(row)]
     more = f" and {len(said) - SHOWN} more" if len(said) > SHOWN else ""
+    if not said and rows and all(isinstance(row, dict) and "holds" in row for row in rows):
+        return f"nowhere to put it, though all that was measured ({len(rows)}) is as it should be"
     return _cut("; ".join(said[:SHOWN]) + more if said else evidence)
 
 

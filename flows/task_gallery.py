@@ -39,7 +39,7 @@ def task_cells(build: Build) -> list[TaskCell]:
     chosen = chosen_pairs(build.construction.results["decide"].kept)
     reasons = reasons_of(publication_of(build))
     cells: list[TaskCell] = []
-    for task in sorted(build.construction.tasks, key=_place):
+    for task in tasks_in_order(build):
         entry = chosen.get(task.id)
         family = task.family.replace("_", " ").capitalize()
         if entry is None:
@@ -47,6 +47,11 @@ def task_cells(build: Build) -> list[TaskCell]:
         else:
             cells.append(TaskCell(family, task.title, _note(entry), _view(build, entry)))
     return cells
+
+
+def tasks_in_order(build: Build) -> list[TaskSpec]:
+    """Return a build's tasks, families in the paper's order, then by id."""
+    return sorted(build.construction.tasks, key=_place)
 
 
 def _place(task: TaskSpec) -> tuple[int, str]:

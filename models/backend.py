@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from types import TracebackType
-from typing import Annotated, Literal, Protocol, Self
+from typing import Annotated, Final, Literal, Protocol, Self
 
 from pydantic import BaseModel, ConfigDict, Field
+
+MOST_THREADS: Final = 4
 
 
 class IdentitySettings(BaseModel, frozen=True):
@@ -61,6 +64,15 @@ class Backend(Protocol):
     ) -> None:
         """Free it."""
         ...
+
+
+def on_all_cores() -> Execution:
+    """Return how back ends run that compute mostly outside Python: as many calls at a time as cores, 4 at most.
+
+    Each call may hold some full pictures, which bounds the number. Such a back end must be safe to use from several
+    threads, and its output must not depend on which call comes first.
+    """
+    return Execution(max_in_flight=max(1, min(MOST_THREADS, len(os.sched_getaffinity(0)))))
 
 
 class LocalBackend:

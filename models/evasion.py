@@ -9,7 +9,7 @@ import numpy as np
 import shapely
 
 from data_registry.geometry import EGO_LENGTH_M, EGO_WIDTH_M, Array
-from data_registry.paths import path_of, tube
+from data_registry.paths import hulls, path_of
 from models.placements import Candidate
 from models.surroundings import Surroundings
 
@@ -51,7 +51,7 @@ def can_pass(around: Surroundings, candidate: Candidate, clearance_m: float, lim
     widest = min(LARGEST_OFFSET_M, limits.swerve * shift_s**2 / QUINTIC_PEAK)
     region = shapely.Polygon(candidate.quad)
     return any(
-        _clear(around, tube(_shifted(around, candidate, side * offset, limits)), region, clearance_m)
+        _clear(around, hulls(_shifted(around, candidate, side * offset, limits)), region, clearance_m)
         for side, needed in _needed(around, candidate, clearance_m)
         for offset in np.arange(OFFSET_STEP_M, widest + 1e-9, OFFSET_STEP_M).tolist()
         if offset >= needed
@@ -78,8 +78,9 @@ def _shifted(around: Surroundings, candidate: Candidate, offset: float, limits: 
 
 
 def _clear(around: Surroundings, swept: Any, region: Any, clearance_m: float) -> bool:
+    """Tell whether hulls (N,) keep clear: their union does when each of them does."""
     return (
-        float(shapely.distance(swept, region)) >= clearance_m
+        float(np.min(shapely.distance(swept, region))) >= clearance_m
         and around.is_drivable(swept)
         and around.room(swept) >= OBJECT_ROOM_M
     )

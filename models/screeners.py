@@ -6,12 +6,12 @@ first placement that satisfies all rules; when none does, the one that comes fur
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import Annotated, Final, Literal, Protocol, cast
 
 from pydantic import Field
 
 from data_registry.identity import METRE_STEP, combination_id, quantise
+from data_registry.recent import Recent
 from data_registry.records import Fact, Keyframe, Quad, Screening
 from models.assessments import Assessment, Bounds
 from models.backend import Backend, IdentitySettings, LocalBackend
@@ -60,7 +60,7 @@ class RuleScreener(LocalBackend):
     def __init__(self, settings: RuleScreenerSettings | None = None) -> None:
         """Remember the settings."""
         self.identity_settings = settings or RuleScreenerSettings()
-        self._surveyed: OrderedDict[str, Surroundings] = OrderedDict()
+        self._surveyed = Recent[Surroundings](KEPT_SURVEYS)
 
     def screen(self, keyframe: Keyframe, task: TaskSpec) -> Screening:
         """Return the screening of one combination."""
@@ -85,12 +85,8 @@ class RuleScreener(LocalBackend):
 
     def _survey(self, keyframe: Keyframe) -> Surroundings:
         """Look around once for all tasks of a keyframe: items come keyframe by keyframe."""
-        key = keyframe.payload_digest
-        if key not in self._surveyed:
-            self._surveyed[key] = survey(keyframe, self.identity_settings.near_time_s)
-        while len(self._surveyed) > KEPT_SURVEYS:
-            self._surveyed.popitem(last=False)
-        return self._surveyed[key]
+        near_time_s = self.identity_settings.near_time_s
+        return self._surveyed.get(keyframe.payload_digest, lambda: survey(keyframe, near_time_s))
 
 
 def _first_scene_failure(task: TaskSpec, scene: Values) -> int | None:

@@ -81,8 +81,8 @@ class Surroundings:
         return shapely.union_all([neighbour.kept for neighbour in self.neighbours])
 
     def room(self, area: Any) -> float:
-        """Return the distance from an area to the nearest object's ground, metres, at most FAR_M."""
-        return FAR_M if self.occupied.is_empty else min(FAR_M, float(shapely.distance(self.occupied, area)))
+        """Return the distance from an area, or the nearest of several, to objects' ground, metres, at most FAR_M."""
+        return FAR_M if self.occupied.is_empty else min(FAR_M, float(np.min(shapely.distance(self.occupied, area))))
 
     @cached_property
     def _drivable_with_edge(self) -> Any:
@@ -91,8 +91,8 @@ class Surroundings:
         return wider
 
     def is_drivable(self, area: Any) -> bool:
-        """Tell whether an area lies on drivable ground; its edge is good to EDGE_M."""
-        return bool(shapely.covers(self._drivable_with_edge, area))
+        """Tell whether an area, or all of several, lies on drivable ground; its edge is good to EDGE_M."""
+        return bool(np.all(shapely.covers(self._drivable_with_edge, area)))
 
     @cached_property
     def lane(self) -> Any:
@@ -103,14 +103,16 @@ class Surroundings:
 
     def width_at(self, arc: float) -> float:
         """Return the ego lane's width at an arc length, metres."""
-        return self._remembered(("width", round(arc, 3)), lambda: self.course.width_at(arc))
+        place = round(arc, 3)  # measured there too, else what is remembered would depend on who asked first
+        return self._remembered(("width", place), lambda: self.course.width_at(place))
 
     def right_edge(self, arc: float) -> float:
         """Return the lateral offset of the drivable ground's right edge, seen from the lane; its own edge if unknown.
 
         Where the ground goes on beyond KERB_REACH_M, it ends there.
         """
-        return self._remembered(("right_edge", round(arc, 3)), lambda: self._find_right_edge(arc))
+        place = round(arc, 3)
+        return self._remembered(("right_edge", place), lambda: self._find_right_edge(place))
 
     def _find_right_edge(self, arc: float) -> float:
         at = np.array([arc])

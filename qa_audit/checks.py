@@ -67,8 +67,8 @@ class PairCheck:
 def background_touched_px(view: ViewSubject) -> Reading:
     """Count pixels outside the edit mask that differ from the source, or whose stored crop is not zero there."""
     pixels = view.pixels
-    changed = (pixels.edited != pixels.source).any(axis=2) | pixels.stored.any(axis=2)
-    return Reading(float((changed & ~pixels.edit_mask).sum()))
+    changed = _any_channel(pixels.edited != pixels.source) | _any_channel(pixels.stored != 0)
+    return Reading(float(np.count_nonzero(changed & ~pixels.edit_mask)))
 
 
 def visible_area_px(view: ViewSubject) -> Reading:
@@ -78,10 +78,11 @@ def visible_area_px(view: ViewSubject) -> Reading:
 
 def changed_inside(view: ViewSubject) -> Reading:
     """Return the mean absolute difference to the source over the hazard's pixels: near 0 for a near-copy."""
-    mask = view.pixels.object_mask
+    part = silhouettes.window_of(view.pixels.object_mask)
+    mask = view.pixels.object_mask[part]
     if not mask.any():
         return Reading(None, "the hazard is not seen")
-    difference = view.pixels.edited[mask].astype(np.float64) - view.pixels.source[mask]
+    difference = view.pixels.edited[part][mask].astype(np.float64) - view.pixels.source[part][mask]
     return Reading(float(np.abs(difference).mean()))
 
 
@@ -95,7 +96,7 @@ def edit_to_object_ratio(view: ViewSubject) -> Reading:
 
 def ring_exposure(view: ViewSubject) -> Reading:
     """Return how much lighter the edit is than the source in a ring around the hazard, inside the edit mask."""
-    rows, columns = _bounds(view.pixels.edit_mask)
+    rows, columns = silhouettes.window_of(view.pixels.edit_mask)
     mask = view.pixels.object_mask[rows, columns]
     grown: Pixels = np.asarray(ndimage.binary_dilation(mask, np.ones((3, 3)), iterations=RING_PX), dtype=np.bool_)
     ring = grown & ~mask & view.pixels.edit_mask[rows, columns]
@@ -223,12 +224,9 @@ def _measurement(
     return Measurement(check=check.name, sensor_id=sensor_id, value=value, note=reading.note)
 
 
-def _bounds(mask: Pixels) -> tuple[slice, slice]:
-    """Return the rows and columns that a mask spans."""
-    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    if not len(rows):
-        return slice(0, 0), slice(0, 0)
-    return slice(int(rows[0]), int(rows[-1]) + 1), slice(int(columns[0]), int(columns[-1]) + 1)
+def _any_channel(pixels: npt.NDArray[np.bool_]) -> Pixels:
+    """Return where any of three channels is set; numpy's own `any` over so short an axis is ten times slower."""
+    return pixels[..., 0] | pixels[..., 1] | pixels[..., 2]
 
 
 def _around(view: ViewSubject) -> Pixels:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import shapely
@@ -14,7 +14,7 @@ from data_registry import edits, silhouettes
 from data_registry.blobs import Blobs
 from data_registry.cameras import pinhole
 from data_registry.geometry import Array, GroundPlane, PinholeCamera
-from data_registry.pictures import Rgb, decode_rgb
+from data_registry.pictures import Rgb
 from data_registry.projection import full_outline
 from data_registry.records import Annotation, Keyframe, Placement, ViewEdit
 from data_registry.silhouettes import Pixels
@@ -47,10 +47,12 @@ class ViewPixels:
             BlobMissingError, BlobCorruptError, PictureError: a blob is gone, broken or no picture.
         """
         left, top, right, bottom = view.window
-        edited = edits.materialise(source, view, blobs)
+        crop, mask = edits.stored_view(view, blobs)
+        edited = edits.compose(source, view.window, crop, mask)
         stored = np.zeros_like(source)
-        stored[top:bottom, left:right] = decode_rgb(blobs.get(view.edited), f"edited crop of {view.sensor_id}")
-        edit_mask = edits.full_edit_mask(view, blobs, source.shape) > 0
+        stored[top:bottom, left:right] = crop
+        edit_mask = np.zeros(source.shape[:2], np.bool_)
+        edit_mask[top:bottom, left:right] = mask > 0
         return cls(
             view.sensor_id, source, edited, stored, edit_mask, edits.full_object_mask(view, blobs, source.shape) > 0
         )
@@ -183,7 +185,7 @@ def patch(view: ViewSubject) -> Array | str:
         ground = ground[np.isfinite(ground).all(axis=1)]
         if not len(ground):
             return f"nothing is {what} on the ground"
-        hull = shapely.convex_hull(shapely.MultiPoint(ground))
+        hull: Any = shapely.convex_hull(shapely.multipoints(ground))
         centres.append(np.asarray(hull.centroid.coords[0]))
     return centres[0] - centres[1]
 

@@ -30,7 +30,8 @@ def pair_panel(source: Rgb, edited: Rgb, window: Window, outline: Array | None) 
     """
     height, width = source.shape[:2]
     scale = WIDTH / width
-    top = Image.fromarray(edited).resize((WIDTH, round(height * scale)), Image.Resampling.LANCZOS)
+    size = (WIDTH, round(height * scale))
+    top = Image.fromarray(edited).resize(size, Image.Resampling.LANCZOS, reducing_gap=2.0)
     if outline is not None and np.isfinite(outline).all():
         corners = [(float(x) * scale, float(y) * scale) for x, y in outline]
         ImageDraw.Draw(top).line([*corners, corners[0]], fill=_OUTLINE, width=2)
@@ -39,7 +40,8 @@ def pair_panel(source: Rgb, edited: Rgb, window: Window, outline: Array | None) 
     panel = Image.new("RGB", (WIDTH, top.height + _GAP + half * 9 // 16), "white")
     panel.paste(top, (0, 0))
     for column, (label, pixels) in enumerate((("source", source), ("edited", edited))):
-        crop = Image.fromarray(pixels).crop(frame).resize((half, half * 9 // 16), Image.Resampling.LANCZOS)
+        crop = Image.fromarray(pixels[frame[1] : frame[3], frame[0] : frame[2]])
+        crop = crop.resize((half, half * 9 // 16), Image.Resampling.LANCZOS, reducing_gap=2.0)
         _label(crop, label)
         panel.paste(crop, (column * (half + _GAP), top.height + _GAP))
     return panel

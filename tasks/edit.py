@@ -18,7 +18,7 @@ from data_registry.blobs import Blobs
 from data_registry.cameras import pinhole
 from data_registry.edits import bounding_window, compose
 from data_registry.identity import Digest, seed_for
-from data_registry.pictures import Mask, PictureError, Rgb, decode_rgb, decode_small, encode_png
+from data_registry.pictures import Decoder, Mask, PictureError, Rgb, decode_small, encode_png, is_mask
 from data_registry.records import Camera, Candidate, Edit, Keyframe, ViewEdit
 from data_registry.sources.source import Source, SourceChangedError, SourceError
 from models.editors.editor import SMALL, Editor, EditorOutputError, EditRequest, HazardNotVisibleError, RawEdit
@@ -38,6 +38,7 @@ class EditStage(ItemStage[Screened, Edit]):
         self.backend = self.editor = editor
         self._source = source
         self._blobs = blobs
+        self._decoder = Decoder()
 
     def process(self, items: Sequence[Screened]) -> Iterable[Outcome[Edit]]:
         """Yield one edit per item.
@@ -81,7 +82,7 @@ class EditStage(ItemStage[Screened, Edit]):
         keyframe = item.combination.keyframe
         camera = keyframe.view(name)
         try:
-            picture = decode_rgb(self._source.picture(keyframe, camera), f"picture of {name} of {keyframe.id}")
+            picture = self._decoder.rgb(self._source.picture(keyframe, camera), f"picture of {name} of {keyframe.id}")
         except SourceChangedError as error:
             raise PermanentFailureError("picture_changed", str(error)) from error
         except PictureError as error:
@@ -178,6 +179,6 @@ def _mask_problems(what: str, mask: Mask, shape: tuple[int, ...]) -> list[str]:
     problems = _array_problems(what, mask, shape)
     if problems:
         return problems
-    if not np.isin(mask, (0, 255)).all():
+    if not is_mask(mask):
         return [f"{what} holds values other than 0 and 255"]
     return [] if mask.any() else [f"{what} is empty"]

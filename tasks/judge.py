@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 from data_registry import edits
 from data_registry.blobs import Blobs
 from data_registry.edits import EditFormError
-from data_registry.pictures import PictureError
+from data_registry.pictures import Decoder, PictureError
 from data_registry.records import Judgement, Keyframe, Measurements, ViewEdit
 from data_registry.sources.source import Source
 from models.reviewers import Reviewer, ReviewPicture, ReviewRequest
@@ -55,6 +55,7 @@ class JudgeStage(ItemStage[Examined, Judgement]):
         self._reviewer = reviewer
         self._source = source
         self._blobs = blobs
+        self._decoder = Decoder()
 
     def process(self, items: Sequence[Examined]) -> Iterable[Outcome[Judgement]]:
         """Yield the judgement of each candidate; raises PermanentFailureError when its pictures cannot be shown."""
@@ -75,7 +76,7 @@ class JudgeStage(ItemStage[Examined, Judgement]):
         )
 
     def _picture(self, keyframe: Keyframe, view: ViewEdit) -> ReviewPicture:
-        source = source_rgb(self._source, keyframe, view)
+        source = source_rgb(self._source, keyframe, view, self._decoder)
         try:
             return ReviewPicture(view.sensor_id, source, edits.materialise(source, view, self._blobs))
         except (EditFormError, PictureError) as error:

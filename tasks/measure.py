@@ -7,10 +7,10 @@ from typing import ClassVar, Literal
 
 from data_registry.blobs import Blobs
 from data_registry.edits import EditFormError
-from data_registry.pictures import PictureError, Rgb, decode_rgb
+from data_registry.pictures import Decoder, PictureError, Rgb
 from data_registry.records import Keyframe, Measurements, ViewEdit
 from data_registry.sources.source import Source, SourceChangedError
-from models.backend import IdentitySettings, Pure
+from models.backend import IdentitySettings, Pure, on_all_cores
 from qa_audit import checks, evidence
 from tasks.items import Edited
 from tasks.stage import ItemStage, Outcome, PermanentFailureError
@@ -23,6 +23,12 @@ class MeasureSettings(IdentitySettings, frozen=True):
     revision: str = "2"
 
 
+class Measuring(Pure):
+    """Runs the checks."""
+
+    execution = on_all_cores()
+
+
 class MeasureStage(ItemStage[Edited, Measurements]):
     """Applies every check to one edit candidate; always keeps it."""
 
@@ -32,9 +38,10 @@ class MeasureStage(ItemStage[Edited, Measurements]):
 
     def __init__(self, source: Source, blobs: Blobs, settings: MeasureSettings | None = None) -> None:
         """Remember where pictures and edits come from."""
-        self.backend = Pure(settings or MeasureSettings())
+        self.backend = Measuring(settings or MeasureSettings())
         self._source = source
         self._blobs = blobs
+        self._decoder = Decoder()
 
     def process(self, items: Sequence[Edited]) -> Iterable[Outcome[Measurements]]:
         """Yield the measurements of each candidate.
@@ -57,15 +64,15 @@ class MeasureStage(ItemStage[Edited, Measurements]):
         )
 
     def _pixels(self, keyframe: Keyframe, view: ViewEdit) -> evidence.ViewPixels:
-        picture = source_rgb(self._source, keyframe, view)
+        picture = source_rgb(self._source, keyframe, view, self._decoder)
         try:
             return evidence.ViewPixels.load(view, picture, self._blobs)
         except (EditFormError, PictureError) as error:
             raise PermanentFailureError("edit_malformed", f"{view.sensor_id} of {keyframe.id}: {error}") from error
 
 
-def source_rgb(source: Source, keyframe: Keyframe, view: ViewEdit) -> Rgb:
-    """Return the decoded source picture (height, width, 3) that a view was made from.
+def source_rgb(source: Source, keyframe: Keyframe, view: ViewEdit, decoder: Decoder) -> Rgb:
+    """Return the decoded source picture (height, width, 3) that a view was made from; it cannot be written to.
 
     Raises:
         PermanentFailureError: the keyframe lacks the view, or the picture is unreadable or not the one that was edited.
@@ -79,7 +86,7 @@ def source_rgb(source: Source, keyframe: Keyframe, view: ViewEdit) -> Rgb:
     if camera.sha256 != view.source_sha256:
         raise PermanentFailureError("source_changed", f"{where} is not the picture that was edited: build again")
     try:
-        return decode_rgb(source.picture(keyframe, camera), where)
+        return decoder.rgb(source.picture(keyframe, camera), where)
     except SourceChangedError as error:
         raise PermanentFailureError("source_changed", str(error)) from error
     except PictureError as error:

@@ -12,7 +12,15 @@ from data_registry.sources.streetset import write_streetset
 settings.register_profile("exceptiondrive", deadline=None, max_examples=50)
 settings.load_profile("exceptiondrive")
 
-pytest_plugins = ["pytester", "tests.machine", "tests.postgres", "tests.ledgers", "tests.serving", "tests.spread"]
+pytest_plugins = [
+    "pytester",
+    "tests.machine",
+    "tests.postgres",
+    "tests.ledgers",
+    "tests.serving",
+    "tests.spread",
+    "tests.flows.whole_demo",
+]
 
 
 @pytest.fixture(scope="session")

@@ -32,9 +32,9 @@ def compiled(function: Callable[Arguments, Result]) -> Callable[Arguments, Resul
     """Compile a function on its first call, for the types of that call."""
     jit: Any = numba.njit
     try:
-        loop = jit(cache=True, error_model="numpy")(function)
+        loop = jit(cache=True, error_model="numpy", nogil=True)(function)
     except RuntimeError:  # numba finds no folder that it may write its cache to
-        return cast("Callable[Arguments, Result]", jit(error_model="numpy")(function))
+        return cast("Callable[Arguments, Result]", jit(error_model="numpy", nogil=True)(function))
     # numba looks at the function's own file only and would go on with loops of another module that has changed
     loop._cache._cache_file._source_stamp = _fingerprint()
     return cast("Callable[Arguments, Result]", loop)

@@ -141,25 +141,54 @@ def estimate_daylight(keyframe: Keyframe, views: Sequence[Scenery]) -> Daylight:
     return Daylight(sun, _sun_share(keyframe, sun, levels), colourfulness)
 
 
-def estimate_look(keyframe: Keyframe, view: Scenery, daylight: Daylight, place: Array) -> Look:
+@dataclass(frozen=True, slots=True, eq=False)
+class Optics:
+    """What holds for a picture wherever a hazard is put into it: see `Look`; `occupied` is ground that boxes take."""
+
+    air: Air
+    blur_px: float
+    spot: Array
+    black: float
+    is_night: bool
+    brightest: float
+    occupied: Any
+
+
+def estimate_optics(keyframe: Keyframe, view: Scenery) -> Optics:
+    """Estimate what holds for a picture of a keyframe as a whole."""
+    occupied = shapely.union_all([shapely.Polygon(note.box.footprint()) for note in keyframe.annotations])
+    shapely.prepare(occupied)
+    lower = linear(view.picture[view.picture.shape[0] // 2 :: 4, ::4]).mean(axis=2)
+    return Optics(
+        air=_air(keyframe, view),
+        blur_px=BLUR_SHARE * _blur(view.picture),
+        spot=spot(view.picture),
+        black=min(BLACKEST, float(np.percentile(linear(view.picture[::8, ::8]).mean(axis=2), 0.3))),
+        is_night=_is_night(keyframe, view.picture),
+        brightest=float(np.percentile(lower, 99)),
+        occupied=occupied,
+    )
+
+
+def estimate_look(keyframe: Keyframe, view: Scenery, known: tuple[Daylight, Optics], place: Array) -> Look:
     """Estimate the look around a place.
 
     Args:
-        keyframe: boxes and description.
+        keyframe: its ground.
         view: the picture to draw into.
-        daylight: the keyframe's.
+        known: the keyframe's daylight, the picture's optics.
         place: plan point (2,) of the hazard, ego frame, metres.
     """
-    occupied = shapely.union_all([shapely.Polygon(note.box.footprint()) for note in keyframe.annotations])
-    road, lit_level = _road(view, keyframe.ground, place, occupied)
-    seen_level, air = float(road.mean()), _air(keyframe, view)
+    daylight, optics = known
+    air, is_night = optics.air, optics.is_night
+    road, lit_level = _road(view, keyframe.ground, place, optics.occupied)
+    seen_level = float(road.mean())
     through = float(np.exp(-float(np.linalg.norm(view.camera.position[:2] - place)) / air.sight_m))
     road = np.maximum((road - air.colour * (1 - through)) / through, 0.2 * road)  # the air's own light is no road's
-    is_night = _is_night(keyframe, view.picture)
     sun, share = daylight.sun, 0.0 if is_night else daylight.sun_share
     in_shade = seen_level < lit_level * (1 - SHADE_MARGIN * share) and share > 0.2
     here = 0.06 if in_shade else share
-    dull = min(1.0, _ceiling(view.picture, road)) * (1 - SHEEN * air.wetness)
+    dull = min(1.0, _ceiling(optics.brightest, road)) * (1 - SHEEN * air.wetness)
     light = _light(dull * road, sun, here, is_night)
     if is_night:
         light = Light(light.direction, light.sun, light.ambient, _headlamps(light.ambient, place))
@@ -172,10 +201,10 @@ def estimate_look(keyframe: Keyframe, view: Scenery, daylight: Daylight, place: 
         lit_level=lit_level,
         spread=spread,
         road=road,
-        blur_px=BLUR_SHARE * _blur(view.picture),
-        spot=spot(view.picture),
+        blur_px=optics.blur_px,
+        spot=optics.spot,
         colourfulness=daylight.colourfulness,
-        black=min(BLACKEST, float(np.percentile(linear(view.picture[::8, ::8]).mean(axis=2), 0.3))),
+        black=optics.black,
         is_night=is_night,
         wetness=air.wetness,
     )
@@ -239,11 +268,10 @@ def _light(road: Array, sun: Sun, share: float, is_night: bool) -> Light:
     return Light(sun.direction, level * share * upright * tint * SUN_TINT, level * (1 - share) * tint * SKY_TINT)
 
 
-def _ceiling(picture: Rgb, road: Array) -> float:
+def _ceiling(brightest: float, road: Array) -> float:
     """Return the factor on the light that the road tells by which white things are no brighter than the picture's."""
-    lower = linear(picture[picture.shape[0] // 2 :: 4, ::4]).mean(axis=2)
     told = float(road.mean()) / ASPHALT
-    return max(LEAST_CEILING, float(np.percentile(lower, 99)) / WHITE / told)
+    return max(LEAST_CEILING, brightest / WHITE / told)
 
 
 def _headlamps(ambient: Array, place: Array) -> tuple[Lamp, ...]:

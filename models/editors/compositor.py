@@ -18,14 +18,24 @@ from data_registry.cameras import pinhole
 from data_registry.geometry import Array, PinholeCamera
 from data_registry.pictures import Rgb
 from data_registry.projection import outline
+from data_registry.recent import Recent
 from data_registry.records import Placement, Surface
 from data_registry.scene3d.light import Light, srgb_from_linear
 from data_registry.scene3d.materials import Material
 from data_registry.scene3d.mesh import Mesh, joined
 from data_registry.scene3d.rasteriser import Rendering, render
-from models.backend import LocalBackend
+from models.backend import LocalBackend, on_all_cores
 from models.editors import surfaces
-from models.editors.appearance import Daylight, Look, Scenery, estimate_daylight, estimate_look, linear
+from models.editors.appearance import (
+    Daylight,
+    Look,
+    Optics,
+    Scenery,
+    estimate_daylight,
+    estimate_look,
+    estimate_optics,
+    linear,
+)
 from models.editors.editor import EditorSettings, EditRequest, HazardNotVisibleError, RawEdit
 from models.editors.grain import grain
 from models.editors.hazards import doorway, hazard_mesh, plan_centre
@@ -91,21 +101,25 @@ class _Scene:
 class _Layers:
     """The hazard within the window, after occlusion: premultiplied linear RGB, coverage, and what the ground becomes.
 
-    `under` (H, W, 3) is the source's part with shadow, reflection and doorway, in linear light.
+    `source` (H, W, 3) is the source's part in linear light, `under` the same with shadow, reflection and doorway.
     """
 
     rgb: Array
     coverage: Array
+    source: Array
     under: Array
 
 
 class Compositor(LocalBackend):
     """The editor that needs no weights."""
 
+    execution = on_all_cores()
+
     def __init__(self, settings: CompositorSettings | None = None) -> None:
         """Remember the settings."""
         self.identity_settings = settings or CompositorSettings()
-        self._last: tuple[str, Daylight] | None = None
+        self._daylight = Recent[Daylight](kept=2)
+        self._optics = Recent[Optics](kept=12)
 
     def edit(self, request: EditRequest) -> RawEdit:
         """Return one edited view; raises HazardNotVisibleError and UnknownShapeError as Editor says."""
@@ -123,7 +137,7 @@ class Compositor(LocalBackend):
     def _scene(self, request: EditRequest, placement: Placement) -> _Scene:
         ground = request.keyframe.ground
         view = Scenery(request.source, request.model)
-        look = estimate_look(request.keyframe, view, self._daylight(request), plan_centre(placement))
+        look = estimate_look(request.keyframe, view, self._known(request, view), plan_centre(placement))
         mesh = hazard_mesh(request, placement, look.light)
         hole = doorway(request, placement)
         casting = _casting(mesh, placement, request)
@@ -133,12 +147,13 @@ class Compositor(LocalBackend):
         window = self._window(request, [mesh, *([hole] if hole else [])], (sun, sky, look))
         return _Scene(request, placement, mesh, hole, look, sun, sky, window)
 
-    def _daylight(self, request: EditRequest) -> Daylight:
-        """Return the keyframe's daylight; the last keyframe's is remembered, as its tasks come one after the other."""
-        digest = request.keyframe.payload_digest
-        if self._last is None or self._last[0] != digest:
-            self._last = digest, daylight_of(request)
-        return self._last[1]
+    def _known(self, request: EditRequest, view: Scenery) -> tuple[Daylight, Optics]:
+        """Return what all hazards of a keyframe, and all in one of its pictures, have in common: found once."""
+        keyframe, sensor = request.keyframe, request.camera.sensor_id
+        return (
+            self._daylight.get(keyframe.payload_digest, lambda: daylight_of(request)),
+            self._optics.get((keyframe.payload_digest, sensor), lambda: estimate_optics(keyframe, view)),
+        )
 
     def _window(
         self, request: EditRequest, meshes: list[Mesh], shades: tuple[PlanShade | None, PlanShade | None, Look]
@@ -190,28 +205,34 @@ class Compositor(LocalBackend):
         return _Layers(
             ndimage.gaussian_filter(rgb * shown[..., None], (blur, blur, 0)),
             ndimage.gaussian_filter(drawn.coverage * shown, blur),
+            source,
             under,
         )
 
     def _compose(self, scene: _Scene, layers: _Layers) -> RawEdit:
-        request, look, part = scene.request, scene.look, scene.part
-        source = request.source[part]
-        coverage = layers.coverage[..., None]
-        mixed = layers.under * (1 - coverage) + layers.rgb
-        noise = grain(look.spot, request.seed, scene.window)
-        edited = srgb_from_linear(mixed) + noise * coverage * self.identity_settings.noise_gain
+        request, part = scene.request, scene.part
         edit_mask = np.zeros(request.source.shape[:2], np.uint8)
         object_mask = edit_mask.copy()
         object_mask[part] = np.where(layers.coverage >= 0.5, 255, 0)
-        changed = np.abs(_level(layers.under) - _level(linear(source))) > NOTICEABLE * _level(layers.under)
+        changed = np.abs(_level(layers.under) - _level(layers.source)) > NOTICEABLE * _level(layers.under)
         margin = self.identity_settings.margin_px
         # a hull around a thin post and its long shadow would hold mostly what neither touches
         edit_mask[part] = np.maximum(dilated_hull(layers.coverage > NOTICEABLE, margin), dilated(changed, margin))
-        weight = feather(edit_mask, self.identity_settings.feather_px)[part][..., None].astype(np.float32)
-        blended = source / np.float32(255.0) * (1 - weight) + edited * weight
+        weight: Any = feather(edit_mask, self.identity_settings.feather_px)[part].astype(np.float32)
         picture = request.source.copy()
-        picture[part] = np.rint(np.clip(blended, 0.0, 1.0) * 255).astype(np.uint8)
-        return RawEdit(np.where(edit_mask[..., None] > 0, picture, request.source), edit_mask, object_mask)
+        window, inside = picture[part], edit_mask[part] > 0
+        window[inside] = self._mixed(scene, layers, weight, inside)
+        return RawEdit(picture, edit_mask, object_mask)
+
+    def _mixed(self, scene: _Scene, layers: _Layers, weight: Array, inside: Bools) -> Rgb:
+        """Return the window's pixels inside the edit mask (N, 3): hazard over ground, grain, feathered to source."""
+        coverage = layers.coverage[inside][:, None]
+        mixed = layers.under[inside] * (1 - coverage) + layers.rgb[inside]
+        noise = grain(scene.look.spot, scene.request.seed, scene.window)[inside]
+        edited = srgb_from_linear(mixed) + noise * coverage * self.identity_settings.noise_gain
+        share = weight[inside][:, None]
+        blended = scene.request.source[scene.part][inside] / np.float32(255.0) * (1 - share) + edited * share
+        return np.rint(np.clip(blended, 0.0, 1.0) * 255).astype(np.uint8)
 
 
 def daylight_of(request: EditRequest) -> Daylight:

@@ -29,8 +29,15 @@ SKY_SPREAD: Final = 0.38
 """Spread of the missing sky per metre of height: it comes from everywhere."""
 SKY_LEAST_M: Final = 0.035
 """Least spread of the missing sky: even what lies flat on the ground takes some light from beside it."""
+TRUNCATE: Final = 2.5
+"""Sigmas beyond which nothing spreads."""
 LONGEST_M: Final = 14.0
 """Shadows are cut off this far from the hazard: a low sun would throw them out of the picture."""
+
+
+_CELLS_KEY: Final = 512
+_DIGITS: Final = _CELLS_KEY ** np.arange(6)
+"""Six coordinates below 512 as the digits of one number."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,8 +115,18 @@ def _fallen(mesh: Mesh, slope: Array, spread: tuple[float, float], ground: Groun
         taken |= mask
         middle = (upper + (LEVELS_M[index - 1] if index else 0.0)) / 2 if upper < 50 else 3.0
         sigma = min(growth * middle + least, 1.5) / cell
-        share += ndimage.gaussian_filter(mask.astype(np.float32), max(sigma, 0.6), truncate=2.5)
+        _add_spread(share, mask, max(sigma, 0.6))
     return PlanShade(np.clip(share, 0.0, 1.0), low, cell)
+
+
+def _add_spread(share: Array, mask: Bools, sigma: float) -> None:
+    """Add a mask's blur, working only where it reaches: shadows are long, one level of them is not."""
+    reach = int(TRUNCATE * sigma + 0.5) + 1
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    if not len(rows):
+        return
+    part = tuple(slice(max(0, int(at[0]) - reach), int(at[-1]) + reach + 1) for at in (rows, columns))
+    share[part] += ndimage.gaussian_filter(mask[part].astype(np.float32), sigma, truncate=TRUNCATE)
 
 
 def _cut(faces: Array, ground: GroundPlane) -> Array:
@@ -129,7 +146,9 @@ def _cut(faces: Array, ground: GroundPlane) -> Array:
 def _filled(corners: Array, size: tuple[int, int]) -> Bools:
     """Return the cells (rows, columns) that triangles (M, 3, 2) in cell units cover."""
     picture = Image.new("1", size)
-    draw = ImageDraw.Draw(picture)
-    for ring in corners.reshape(len(corners), 6).tolist():
-        draw.polygon(ring, fill=1, outline=1)
+    fill = ImageDraw.Draw(picture).draw.draw_polygon  # `polygon` itself takes longer to look at its colours
+    # Pillow cuts coordinates to whole cells, where many small triangles are one and the same
+    rings = np.unique(corners.reshape(len(corners), 6).astype(np.int64) @ _DIGITS)
+    for ring in (rings[:, None] // _DIGITS % _CELLS_KEY).tolist():
+        fill(ring, 1, 1)
     return np.array(picture, dtype=np.bool_)

@@ -330,7 +330,7 @@ def _on_ground(
         if len(ground):
             points.append(ground)
             sensors.append(view.sensor_id)
-    hull: Any = shapely.convex_hull(shapely.MultiPoint(np.concatenate(points))) if points else shapely.Polygon()
+    hull: Any = shapely.convex_hull(shapely.multipoints(np.concatenate(points))) if points else shapely.Polygon()
     if not isinstance(hull, shapely.Polygon) or hull.is_empty:
         raise RegionNotFoundError("no view shows the hazard on the ground")
     return hull, tuple(sensors)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import gcd
 from typing import Any, Final, TypeVar
@@ -100,13 +100,12 @@ def _choices(
     if task.placement.kind != "mounted":
         named = _scattered(named, rules.draw("spot"))
     yield _placed(around, task, size, rules, named)
-    yield _placed(
-        around, task, size, rules, _scattered(at_gaps(around, task, size, rules.gap_step_m), rules.draw("spot"))
-    )
+    by_gap = _scattered(at_gaps(around, task, size, rules.gap_step_m), rules.draw("spot"))
+    yield _placed(around, task, size, rules, (spot() for spot in by_gap))
 
 
 def _placed(
-    around: Surroundings, task: TaskSpec, size: Size, rules: PlacingRules, spots: list[Spot]
+    around: Surroundings, task: TaskSpec, size: Size, rules: PlacingRules, spots: Iterable[Spot]
 ) -> Iterator[tuple[Body, Spot]]:
     for spot in spots:
         if task.placement.mount_height_m is not None:

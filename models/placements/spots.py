@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -78,15 +79,18 @@ def first_choice(around: Surroundings, task: TaskSpec, size: Size) -> list[Spot]
     return spots
 
 
-def at_gaps(around: Surroundings, task: TaskSpec, size: Size, step_m: float) -> list[Spot]:
-    """Return spots by gap alone, nearest first: for tasks tied to nothing, and as best effort for the others."""
+def at_gaps(around: Surroundings, task: TaskSpec, size: Size, step_m: float) -> list[Callable[[], Spot]]:
+    """Return spots by gap alone, nearest first: for tasks tied to nothing, and as best effort for the others.
+
+    Each is worked out when it is called: there are many, and one of the first to be tried mostly does.
+    """
     rule = task.placement
     low, high = rule.gap_m.low, rule.gap_m.high
     gaps = np.unique(np.append(np.arange(low, high, step_m), high))
     lead = reach_back(task, size)
     tied = rule.anchor != "range"
     return [
-        _beside(around, task, size, around.bumper_arc + float(gap) + lead, side, anchored=not tied)
+        partial(_beside, around, task, size, around.bumper_arc + float(gap) + lead, side, anchored=not tied)
         for gap in gaps
         for side in _sides(rule)
     ]

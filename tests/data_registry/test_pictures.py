@@ -121,3 +121,15 @@ def test_a_small_picture_shows_the_same_at_a_fraction_of_the_size(kind: str) -> 
 
     assert small.shape == (45, 80, 3)
     np.testing.assert_allclose(small.astype(int), pixels[::4, ::4].astype(int), atol=6)
+
+
+def test_a_decoder_gives_the_pixels_of_the_content_that_cannot_be_written_to() -> None:
+    decoder = pictures.Decoder(kept=1)
+    contents = [encode_png(np.full((2, 3, 3), level, dtype=np.uint8)) for level in (1, 2, 1)]
+    found = [decoder.rgb(content, "x") for content in contents]
+    for content, pixels in zip(contents, found, strict=True):
+        assert (pixels == decode_rgb(content, "x")).all()
+        assert not pixels.flags.writeable
+    assert decoder.rgb(contents[2], "y") is found[2]
+    with pytest.raises(PictureError, match=r"y\.jpg cannot be decoded"):
+        decoder.rgb(contents[0][:20], "y.jpg")

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import shapely
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import ndimage
 
 from data_registry import silhouettes
 from data_registry.cameras import pinhole
@@ -95,3 +100,15 @@ def test_a_direction_that_misses_a_shape_meets_nothing() -> None:
 
     assert silhouettes.first_meeting(np.zeros(2), np.array([1.0, 0.0]), shape) == 10
     assert silhouettes.first_meeting(np.zeros(2), np.array([0.0, 1.0]), shape) is None
+
+
+@given(st.lists(st.tuples(st.integers(0, 11), st.integers(0, 15), st.integers(1, 5)), max_size=4))
+def test_specks_are_told_in_a_window_as_in_the_whole_mask(parts: list[tuple[int, int, int]]) -> None:
+    mask = np.zeros((12, 16), dtype=np.bool_)
+    for row, column, size in parts:
+        mask[row : row + size, column : column + size] = True
+    labelled: Any = ndimage.label(mask, structure=np.ones((3, 3)))
+    labels, count = labelled
+    areas = [int((labels == label).sum()) for label in range(1, count + 1)]
+    large = [label for label, area in enumerate(areas, 1) if area >= silhouettes.SPECK_SHARE * max(areas)]
+    np.testing.assert_array_equal(silhouettes.main_parts(mask), np.isin(labels, large))

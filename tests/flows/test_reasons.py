@@ -29,6 +29,10 @@ def fact(name: str, value: Any, **more: Any) -> dict[str, Any]:
         ([{"code": "no_region", "value": None, "limit": None}], "no_region unknown"),
         ([{"code": "view_not_edited", "value": True, "limit": False}], "view_not_edited"),
         ([{"code": f"c{n}", "value": "x", "limit": None} for n in range(5)], "c0: x; c1: x; c2: x and 2 more"),
+        (
+            [fact("speed", 8.0, at_least=1.0, holds=True)],
+            "nowhere to put it, though all that was measured (1) is as it should be",
+        ),
         ({"reason": "the hazard floats", "qualified": False}, "the hazard floats"),
     ],
 )

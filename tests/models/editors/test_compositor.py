@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -153,3 +154,15 @@ def test_the_hull_covers_what_was_touched_with_the_margin() -> None:
     assert mask[30, 32] == 255
     assert mask[16, 20] == 255
     assert mask[20, 40] == 0
+
+
+def test_one_compositor_used_by_several_threads_gives_what_each_alone_would_in_any_order() -> None:
+    tasks = ("occluded_pedestrian", "large_vehicle_blocking_lane", "collapsed_road_surface", "spilled_debris")
+    asked = [request(TASKS[task]) for task in tasks]
+    alone = [Compositor().edit(one) for one in asked]
+    shared = Compositor()
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(shared.edit, asked[::-1]))[::-1]
+    for one, other in zip(alone, together, strict=True):
+        for name in ("picture", "edit_mask", "object_mask"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
