@@ -20,6 +20,7 @@ from data_registry.scene3d.compiled import compiled
 from data_registry.scene3d.grain import noise
 from data_registry.scene3d.light import SKY_SHARE_LEVEL, SKY_SHARE_SLOPE
 from data_registry.scene3d.materials import FILM, GLOSS, GLOW, GRAIN, GRAIN_M, MIRROR, SHARPNESS, SOAKS
+from data_registry.scene3d.mesh import Materials
 from data_registry.scene3d.shadows import Cover, sky_share, sun_share
 from data_registry.scene3d.spans import Grid, Ints, Pieces, Single
 
@@ -47,10 +48,11 @@ sun's share, share of the sky, the lamps' light, what is mirrored of them."""
 
 
 class Skin(NamedTuple):
-    """What faces look like: unit normals to the viewer's side (M, 3), colours (M, 3), rows of `TABLE` (M, 8)."""
+    """What faces look like: unit normals to the viewer's side (M, 3), colours (M, 3), materials (M,), and `TABLE`."""
 
     normals: Array
     colours: Array
+    materials: Materials
     looks: Array
     owners: Indices
 
@@ -111,6 +113,30 @@ class Row(NamedTuple):
     pieces: Ints
     faces: Ints
     columns: Ints
+
+
+@compiled
+def normals_towards(vertices: Array, faces: Ints, asked: Ints, viewer: Triple) -> Array:
+    """Return unit normals (M, 3) that look to the viewer's side; faces without area get the upward one.
+
+    Only the rows of the faces (K,) that are asked for mean anything.
+    """
+    result = np.empty((len(faces), 3))
+    for index in range(len(asked)):
+        face = asked[index]
+        first, second, third = faces[face, 0], faces[face, 1], faces[face, 2]
+        x, y, z = vertices[first, 0], vertices[first, 1], vertices[first, 2]
+        ax, ay, az = vertices[second, 0] - x, vertices[second, 1] - y, vertices[second, 2] - z
+        bx, by, bz = vertices[third, 0] - x, vertices[third, 1] - y, vertices[third, 2] - z
+        nx, ny, nz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+        length = np.sqrt(nx * nx + ny * ny + nz * nz)
+        if length < 1e-15:
+            nx, ny, nz, length = 0.0, 0.0, 1.0, 1.0
+        nx, ny, nz = nx / length, ny / length, nz / length
+        away = nx * (viewer[0] - x) + ny * (viewer[1] - y) + nz * (viewer[2] - z) < 0.0
+        side = -1.0 if away else 1.0
+        result[face, 0], result[face, 1], result[face, 2] = side * nx, side * ny, side * nz
+    return result
 
 
 @compiled
@@ -237,23 +263,25 @@ def _dress(count: int, fragments: Row, skin: Skin, weather: Weather, pixel: floa
     """Note the colours with grain and wetness, and how the places mirror."""
     table, faces = fragments.table, fragments.faces
     colours, looks, levels, wetness = skin.colours, skin.looks, weather.grain, weather.wetness
+    materials = skin.materials
     for at in range(count):
         face = faces[at]
+        made = materials[face]
         point, normal = _triple(table, at, X), _triple(table, at, NORMAL_X)
         footprint = table[at, DISTANCE] * pixel / np.sqrt(table[at, FACING])  # between width and length on the face
         wet = wetness * _smooth((normal[2] - 0.6) * 3.0)
-        film = wet * looks[face, FILM]
+        film = wet * looks[made, FILM]
         if film > 0.0:
             film = _film(levels, film, point, footprint)
-        tone = 1.0 - wet * looks[face, SOAKS]
-        if looks[face, GRAIN] > 0.0:
-            grain = _grain(levels, point, normal, 1.0 / looks[face, GRAIN_M], footprint)
-            tone *= max(1.0 + looks[face, GRAIN] * grain, 0.05)
+        tone = 1.0 - wet * looks[made, SOAKS]
+        if looks[made, GRAIN] > 0.0:
+            grain = _grain(levels, point, normal, 1.0 / looks[made, GRAIN_M], footprint)
+            tone *= max(1.0 + looks[made, GRAIN] * grain, 0.05)
         for channel in range(3):
             table[at, RED + channel] = colours[face, channel] * tone
-        table[at, GLOSS_HERE] = max(looks[face, GLOSS], film * FILM_GLOSS)
-        table[at, MIRROR_HERE] = max(looks[face, MIRROR], film)
-        table[at, SHARPNESS_HERE] = looks[face, SHARPNESS] + (FILM_SHARPNESS - looks[face, SHARPNESS]) * film
+        table[at, GLOSS_HERE] = max(looks[made, GLOSS], film * FILM_GLOSS)
+        table[at, MIRROR_HERE] = max(looks[made, MIRROR], film)
+        table[at, SHARPNESS_HERE] = looks[made, SHARPNESS] + (FILM_SHARPNESS - looks[made, SHARPNESS]) * film
 
 
 @compiled
@@ -311,12 +339,12 @@ def _add_lamps(count: int, table: Array, lamps: Array) -> None:
 
 
 @compiled
-def _send(count: int, fragments: Row, looks: Array, weather: Weather) -> None:
+def _send(count: int, fragments: Row, skin: Skin, weather: Weather) -> None:
     """Turn the colours into the light that reaches the viewer through the air."""
-    table, faces = fragments.table, fragments.faces
+    table, faces, looks, materials = fragments.table, fragments.faces, skin.looks, skin.materials
     sun, ambient, air, toward, fog = weather.sun, weather.ambient, weather.air, weather.direction, weather.fog
     for at in range(count):
-        if looks[faces[at], GLOW] <= 0.0:
+        if looks[materials[faces[at]], GLOW] <= 0.0:
             normal, eye = _triple(table, at, NORMAL_X), _triple(table, at, EYE_X)
             look = Look(table[at, GLOSS_HERE], table[at, MIRROR_HERE], table[at, SHARPNESS_HERE], table[at, FACING])
             sunlit, sky = table[at, SUNLIT], table[at, SKY]
@@ -380,7 +408,7 @@ def resolve(buffers: tuple[Single, Indices], grid: Grid, scene: Scene) -> Pictur
         _dress(count, fragments, skin, weather, scene.viewer.pixel)
         _light(count, fragments.table, scene.cover, weather.direction)
         _add_lamps(count, fragments.table, weather.lamps)
-        _send(count, fragments, skin.looks, weather)
+        _send(count, fragments, skin, weather)
         _write(row, count, fragments, picture)
     _write_nearest(grid, buffers, skin.owners[pieces.faces], picture)
     return picture

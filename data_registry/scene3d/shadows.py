@@ -20,7 +20,7 @@ from data_registry.scene3d.compiled import compiled
 from data_registry.scene3d.light import Light
 from data_registry.scene3d.materials import Material
 from data_registry.scene3d.mesh import Mesh, joined, triple
-from data_registry.scene3d.spans import Grid, Pieces, Single, draw, plane_through
+from data_registry.scene3d.spans import Grid, Ints, Pieces, Single, draw, plane_through, touches
 
 Pair = tuple[float, float]
 Triple = tuple[float, float, float]
@@ -151,8 +151,9 @@ def _corner(middle: Array, texel: float, count: int) -> Array:
 
 def _raise(highest: Single, triangles: Array, axes: Array, origin: Array, texel: float) -> None:
     """Raise a map (N, N) to the greatest height along the last axis of what lies over each texel."""
-    pieces = _flattened(triangles, axes, origin, texel)
-    draw(pieces, Grid(0, 0, len(highest), len(highest), 1), highest, np.zeros((0, 0), dtype=np.int32))
+    grid = Grid(0, 0, len(highest), len(highest), 1)
+    pieces = _flattened(triangles, axes, (origin[0], origin[1], texel), grid)
+    draw(pieces, grid, highest, np.zeros((0, 0), dtype=np.int32))
 
 
 def _heights(triangles: Array, axes: Array, origin: Array) -> Single:
@@ -163,18 +164,19 @@ def _heights(triangles: Array, axes: Array, origin: Array) -> Single:
 
 
 @compiled
-def _flattened(triangles: Array, axes: Array, origin: Array, texel: float) -> Pieces:
-    """Look at triangles (M, 3, 3) along the last axis: corners in texels, heights as planes."""
+def _flattened(triangles: Array, axes: Array, lattice: Triple, grid: Grid) -> Pieces:
+    """Look at triangles (M, 3, 3) along the last axis: corners in texels, heights as planes, without those outside."""
     corners, planes = np.empty((len(triangles), 3, 2)), np.empty((len(triangles), 3))
     heights = np.empty(3)
+    left, bottom, texel = lattice
     count = 0
     for face in range(len(triangles)):
         for corner in range(3):
-            x, y, z = triangles[face, corner]
-            corners[count, corner, 0] = (axes[0, 0] * x + axes[0, 1] * y + axes[0, 2] * z - origin[0]) / texel
-            corners[count, corner, 1] = (axes[1, 0] * x + axes[1, 1] * y + axes[1, 2] * z - origin[1]) / texel
+            x, y, z = triangles[face, corner, 0], triangles[face, corner, 1], triangles[face, corner, 2]
+            corners[count, corner, 0] = (axes[0, 0] * x + axes[0, 1] * y + axes[0, 2] * z - left) / texel
+            corners[count, corner, 1] = (axes[1, 0] * x + axes[1, 1] * y + axes[1, 2] * z - bottom) / texel
             heights[corner] = axes[2, 0] * x + axes[2, 1] * y + axes[2, 2] * z
-        if plane_through(corners[count], heights, planes[count]):
+        if touches(corners, count, grid) and plane_through(corners[count], heights, planes[count]):
             count += 1
     return Pieces(corners[:count], planes[:count], np.arange(count))
 
@@ -182,25 +184,48 @@ def _flattened(triangles: Array, axes: Array, origin: Array, texel: float) -> Pi
 def _ground(triangles: Array, lying: npt.NDArray[np.bool_], origin: Array) -> Single:
     """Return the height (K, K) of what is made of a ground's material, elsewhere of the lowest thing."""
     known = _heights(triangles[lying], np.eye(3), origin)
-    lowest = -_heights(triangles, DOWNWARDS, origin)
-    return np.minimum(np.where(np.isfinite(known), known, lowest), np.float32(NO_GROUND_M))
+    covered = np.isfinite(known)
+    if not covered.all():
+        known = np.where(covered, known, -_heights(triangles, DOWNWARDS, origin))
+    return np.minimum(known, np.float32(NO_GROUND_M))
 
 
 def _feet(triangles: Array, ground: Single, origin: Array) -> Single:
     """Return the share (K, K) of the sky that low bodies take from the ground around them."""
-    low, high = triangles[:, :, 2].min(axis=1), triangles[:, :, 2].max(axis=1)
-    index = np.floor((triangles[:, :, :2].mean(axis=1) - origin) / FEET_TEXEL_M + 0.5).astype(np.int64)
-    inside = ((index >= 0) & (index < FEET_TEXELS)).all(axis=1)
-    column, row = np.where(inside[:, None], index, 0).T
-    gap = low - ground[row, column]
-    near = inside & (gap < FEET_HEIGHT_M)
-    bodies = -_heights(triangles[near & (gap > STEP_M)], DOWNWARDS, origin) - ground
+    raised, steep = _near_ground(triangles, ground, (origin[0], origin[1], FEET_TEXEL_M))
+    bodies = -_heights(triangles[raised], DOWNWARDS, origin) - ground
     taken = ((bodies > STEP_M) & (bodies < FEET_HEIGHT_M)).astype(np.float32)
-    _mark_walls(triangles[near & (high - low > WALL_M)], (origin[0], origin[1], FEET_TEXEL_M), taken)
+    _mark_walls(triangles[steep], (origin[0], origin[1], FEET_TEXEL_M), taken)
     size = round(FEET_BLUR_M / FEET_TEXEL_M)
     for _ in range(2):
         taken = uniform_filter(taken, size, mode="constant")
     return (taken * np.float32(FEET_SHARE)).astype(np.float32)
+
+
+@compiled
+def _near_ground(triangles: Array, ground: Single, lattice: Triple) -> tuple[Ints, Ints]:
+    """Return the triangles (M, 3, 3) near the ground that hang above it, and those that stand on it like walls."""
+    left, bottom, texel = lattice
+    raised, steep = np.empty(len(triangles), dtype=np.int64), np.empty(len(triangles), dtype=np.int64)
+    hanging, standing = 0, 0
+    for face in range(len(triangles)):
+        x = (triangles[face, 0, 0] + triangles[face, 1, 0] + triangles[face, 2, 0]) / 3.0
+        y = (triangles[face, 0, 1] + triangles[face, 1, 1] + triangles[face, 2, 1]) / 3.0
+        column, row = np.floor((x - left) / texel + 0.5), np.floor((y - bottom) / texel + 0.5)
+        if not (0.0 <= column < ground.shape[1] and 0.0 <= row < ground.shape[0]):
+            continue
+        low = min(triangles[face, 0, 2], triangles[face, 1, 2], triangles[face, 2, 2])
+        high = max(triangles[face, 0, 2], triangles[face, 1, 2], triangles[face, 2, 2])
+        gap = low - ground[int(row), int(column)]
+        if gap >= FEET_HEIGHT_M:
+            continue
+        if gap > STEP_M:
+            raised[hanging] = face
+            hanging += 1
+        if high - low > WALL_M:
+            steep[standing] = face
+            standing += 1
+    return raised[:hanging], steep[:standing]
 
 
 @compiled
