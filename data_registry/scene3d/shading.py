@@ -36,13 +36,13 @@ PUDDLE_M: Final = 0.06
 """Puddles: size of the finest grain of the noise that decides where water stands, metres."""
 
 
-_COLUMNS: Final = 26
+_ROWS: Final = 26
 (
     WEIGHT, X, Y, Z, EYE_X, EYE_Y, EYE_Z, NORMAL_X, NORMAL_Y, NORMAL_Z, RED, GREEN, BLUE,
     DISTANCE, FACING, GLOSS_HERE, MIRROR_HERE, SHARPNESS_HERE, SUNLIT, SKY,
     LAMP_RED, LAMP_GREEN, LAMP_BLUE, SHINE_RED, SHINE_GREEN, SHINE_BLUE,
-) = range(_COLUMNS)  # fmt: skip
-"""Columns of a table of fragments, float64: share of the pixel, place, unit vector to the viewer, unit normal, colour
+) = range(_ROWS)  # fmt: skip
+"""Rows of a table of fragments, float64: share of the pixel, place, unit vector to the viewer, unit normal, colour
 (at last the light that reaches the viewer), distance, cosine to the viewer, how it mirrors, cosine to the sun times the
 sun's share, share of the sky, the lamps' light, what is mirrored of them."""
 
@@ -107,7 +107,7 @@ class Picture(NamedTuple):
 
 
 class Row(NamedTuple):
-    """The fragments of a row of pixels: table (N, 26), their pieces, faces and pixel columns (N,)."""
+    """The fragments of a row of pixels: table (26, N), their pieces, faces and pixel columns (N,)."""
 
     table: Array
     pieces: Ints
@@ -204,29 +204,48 @@ def _gather(row: int, winner: Indices, grid: Grid, fragments: Row) -> int:
     """List the pieces of each pixel of a row, each once, with the share and the middle of their samples (in X, Y)."""
     table, pieces, columns = fragments.table, fragments.pieces, fragments.columns
     samples, count = grid.samples, 0
+    left, top = grid.left // samples, grid.top // samples + row
     for column in range(grid.columns // samples):
-        first = count
-        for down in range(samples):
-            for right in range(samples):
-                piece = winner[row * samples + down, column * samples + right]
-                if piece < 0:
-                    continue
-                at = first
-                while at < count and pieces[at] != piece:
-                    at += 1
-                if at == count:
-                    count += 1
-                    pieces[at], columns[at] = piece, column
-                    table[at, WEIGHT], table[at, X], table[at, Y] = 0.0, 0.0, 0.0
-                table[at, WEIGHT] += 1.0
-                table[at, X] += right
-                table[at, Y] += down
+        first, start = count, column * samples
+        piece = winner[row * samples, start]
+        if _alone(winner, row * samples, start, samples):
+            if piece >= 0:
+                pieces[count], columns[count], table[WEIGHT, count] = piece, column, samples * samples
+                table[X, count] = table[Y, count] = samples * samples * (samples - 1) / 2
+                count += 1
+        else:
+            for down in range(samples):
+                for right in range(samples):
+                    piece = winner[row * samples + down, start + right]
+                    if piece < 0:
+                        continue
+                    at = first
+                    while at < count and pieces[at] != piece:
+                        at += 1
+                    if at == count:
+                        count += 1
+                        pieces[at], columns[at] = piece, column
+                        table[WEIGHT, at], table[X, at], table[Y, at] = 0.0, 0.0, 0.0
+                    table[WEIGHT, at] += 1.0
+                    table[X, at] += right
+                    table[Y, at] += down
         for at in range(first, count):
-            hits = table[at, WEIGHT]
-            table[at, X] = grid.left // samples + column + (table[at, X] / hits + 0.5) / samples - 0.5
-            table[at, Y] = grid.top // samples + row + (table[at, Y] / hits + 0.5) / samples - 0.5
-            table[at, WEIGHT] = hits / samples**2
+            hits = table[WEIGHT, at]
+            table[X, at] = left + column + (table[X, at] / hits + 0.5) / samples - 0.5
+            table[Y, at] = top + (table[Y, at] / hits + 0.5) / samples - 0.5
+            table[WEIGHT, at] = hits / samples**2
     return count
+
+
+@compiled
+def _alone(winner: Indices, row: int, column: int, samples: int) -> bool:
+    """Tell whether all samples of a pixel, from this first one on, have the same piece or none."""
+    piece = winner[row, column]
+    for down in range(samples):
+        for right in range(samples):
+            if winner[row + down, column + right] != piece:
+                return False
+    return True
 
 
 @compiled
@@ -238,24 +257,24 @@ def _locate(count: int, fragments: Row, pieces: Pieces, skin: Skin, view: View) 
         piece = fragments.pieces[at]
         face = faces[piece]
         fragments.faces[at] = face
-        u, v = table[at, X], table[at, Y]
+        u, v = table[X, at], table[Y, at]
         depth = 1.0 / (planes[piece, 0] * u + planes[piece, 1] * v + planes[piece, 2])
         x = depth * (rays[0][0] * u + rays[0][1] * v + rays[0][2])
         y = depth * (rays[1][0] * u + rays[1][1] * v + rays[1][2])
         z = depth * (rays[2][0] * u + rays[2][1] * v + rays[2][2])
         distance = np.sqrt(x * x + y * y + z * z)
-        table[at, X], table[at, Y], table[at, Z] = start[0] + x, start[1] + y, start[2] + z
-        table[at, EYE_X], table[at, EYE_Y], table[at, EYE_Z] = -x / distance, -y / distance, -z / distance
+        table[X, at], table[Y, at], table[Z, at] = start[0] + x, start[1] + y, start[2] + z
+        table[EYE_X, at], table[EYE_Y, at], table[EYE_Z, at] = -x / distance, -y / distance, -z / distance
         for axis in range(3):
-            table[at, NORMAL_X + axis] = normals[face, axis]
-        eye = (table[at, EYE_X], table[at, EYE_Y], table[at, EYE_Z])
-        table[at, FACING] = max(_dot(_triple(table, at, NORMAL_X), eye), 0.02)
-        table[at, DISTANCE] = distance
+            table[NORMAL_X + axis, at] = normals[face, axis]
+        eye = (table[EYE_X, at], table[EYE_Y, at], table[EYE_Z, at])
+        table[FACING, at] = max(_dot(_triple(table, at, NORMAL_X), eye), 0.02)
+        table[DISTANCE, at] = distance
 
 
 @compiled
 def _triple(table: Array, at: int, first: int) -> Triple:
-    return table[at, first], table[at, first + 1], table[at, first + 2]
+    return table[first, at], table[first + 1, at], table[first + 2, at]
 
 
 @compiled
@@ -268,7 +287,7 @@ def _dress(count: int, fragments: Row, skin: Skin, weather: Weather, pixel: floa
         face = faces[at]
         made = materials[face]
         point, normal = _triple(table, at, X), _triple(table, at, NORMAL_X)
-        footprint = table[at, DISTANCE] * pixel / np.sqrt(table[at, FACING])  # between width and length on the face
+        footprint = table[DISTANCE, at] * pixel / np.sqrt(table[FACING, at])  # between width and length on the face
         wet = wetness * _smooth((normal[2] - 0.6) * 3.0)
         film = wet * looks[made, FILM]
         if film > 0.0:
@@ -278,10 +297,10 @@ def _dress(count: int, fragments: Row, skin: Skin, weather: Weather, pixel: floa
             grain = _grain(levels, point, normal, 1.0 / looks[made, GRAIN_M], footprint)
             tone *= max(1.0 + looks[made, GRAIN] * grain, 0.05)
         for channel in range(3):
-            table[at, RED + channel] = colours[face, channel] * tone
-        table[at, GLOSS_HERE] = max(looks[made, GLOSS], film * FILM_GLOSS)
-        table[at, MIRROR_HERE] = max(looks[made, MIRROR], film)
-        table[at, SHARPNESS_HERE] = looks[made, SHARPNESS] + (FILM_SHARPNESS - looks[made, SHARPNESS]) * film
+            table[RED + channel, at] = colours[face, channel] * tone
+        table[GLOSS_HERE, at] = max(looks[made, GLOSS], film * FILM_GLOSS)
+        table[MIRROR_HERE, at] = max(looks[made, MIRROR], film)
+        table[SHARPNESS_HERE, at] = looks[made, SHARPNESS] + (FILM_SHARPNESS - looks[made, SHARPNESS]) * film
 
 
 @compiled
@@ -302,40 +321,54 @@ def _light(count: int, table: Array, cover: Cover, toward: Triple) -> None:
         sunlit = max(_dot(normal, toward), 0.0)
         if sunlit > 0.0:
             sunlit *= sun_share(maps, axes, origins, point, normal)
-        table[at, SUNLIT] = sunlit
-        table[at, SKY] = sky_share(feet, ground, corner, point)
+        table[SUNLIT, at] = sunlit
+        table[SKY, at] = sky_share(feet, ground, corner, point)
 
 
 @compiled
-def _add_lamps(count: int, table: Array, lamps: Array) -> None:
-    """Note the lamps' light on each place, and what it mirrors of them."""
+def _add_lamps(count: int, table: Array, lamps: Array, light: Array) -> None:
+    """Note the lamps' light on each place, and what it mirrors of them; `light` (N,) is room to work in."""
+    for row in range(LAMP_RED, SHINE_BLUE + 1):
+        table[row, :count] = 0.0
+    for index in range(lamps.shape[0]):
+        lamp = (lamps[index, 0], lamps[index, 1], lamps[index, 2])
+        beam = (lamps[index, 6], lamps[index, 7], lamps[index, 8])
+        _shine(count, table, lamp, beam, (lamps[index, 9], lamps[index, 10], lamps[index, 11]), light)
+        for channel in range(3):
+            colour = lamps[index, 3 + channel]
+            for at in range(count):
+                table[LAMP_RED + channel, at] += light[at] * colour
+        for at in range(count):
+            if light[at] > 0.0 and table[MIRROR_HERE, at] > 0.0:
+                _add_glint(table, at, lamp, (lamps[index, 3], lamps[index, 4], lamps[index, 5]), light[at])
+
+
+@compiled
+def _shine(count: int, table: Array, lamp: Triple, beam: Triple, limits: Triple, light: Array) -> None:
+    """Write how strongly a lamp shines on each place: one plain loop, which the compiler turns into wide ones."""
+    full, none, reach = limits
     for at in range(count):
-        point, normal, eye = _triple(table, at, X), _triple(table, at, NORMAL_X), _triple(table, at, EYE_X)
-        look = Look(table[at, GLOSS_HERE], table[at, MIRROR_HERE], table[at, SHARPNESS_HERE], table[at, FACING])
-        red, green, blue, shine_red, shine_green, shine_blue = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        for index in range(lamps.shape[0]):
-            x, y, z = lamps[index, 0] - point[0], lamps[index, 1] - point[1], lamps[index, 2] - point[2]
-            source = normal[0] * x + normal[1] * y + normal[2] * z
-            square = max(x * x + y * y + z * z, 1e-4)
-            if source <= 0.0 or square >= lamps[index, 11]:
-                continue
-            inverse = 1.0 / np.sqrt(square)
-            along = -(lamps[index, 6] * x + lamps[index, 7] * y + lamps[index, 8] * z) * inverse
-            none = lamps[index, 10]
-            if along <= none:
-                continue
-            end = min(4.0 * (1.0 - square / lamps[index, 11]), 1.0)
-            light = _smooth((along - none) / (lamps[index, 9] - none)) * end * source * inverse * inverse * inverse
-            red += light * lamps[index, 3]
-            green += light * lamps[index, 4]
-            blue += light * lamps[index, 5]
-            if look.mirror > 0.0:
-                light *= _highlight(normal, eye, (x * inverse, y * inverse, z * inverse), look)
-                shine_red += light * lamps[index, 3]
-                shine_green += light * lamps[index, 4]
-                shine_blue += light * lamps[index, 5]
-        table[at, LAMP_RED], table[at, LAMP_GREEN], table[at, LAMP_BLUE] = red, green, blue
-        table[at, SHINE_RED], table[at, SHINE_GREEN], table[at, SHINE_BLUE] = shine_red, shine_green, shine_blue
+        x, y, z = lamp[0] - table[X, at], lamp[1] - table[Y, at], lamp[2] - table[Z, at]
+        source = table[NORMAL_X, at] * x + table[NORMAL_Y, at] * y + table[NORMAL_Z, at] * z
+        square = max(x * x + y * y + z * z, 1e-4)
+        inverse = 1.0 / np.sqrt(square)
+        along = -(beam[0] * x + beam[1] * y + beam[2] * z) * inverse
+        end = min(4.0 * (1.0 - square / reach), 1.0)
+        strength = _smooth((along - none) / (full - none)) * end * source * inverse * inverse * inverse
+        light[at] = strength if source > 0.0 and square < reach and along > none else 0.0
+
+
+@compiled
+def _add_glint(table: Array, at: int, lamp: Triple, colour: Triple, light: float) -> None:
+    """Add what a place mirrors of a lamp."""
+    x, y, z = lamp[0] - table[X, at], lamp[1] - table[Y, at], lamp[2] - table[Z, at]
+    inverse = 1.0 / np.sqrt(max(x * x + y * y + z * z, 1e-4))
+    look = Look(table[GLOSS_HERE, at], table[MIRROR_HERE, at], table[SHARPNESS_HERE, at], table[FACING, at])
+    normal, eye = _triple(table, at, NORMAL_X), _triple(table, at, EYE_X)
+    light *= _highlight(normal, eye, (x * inverse, y * inverse, z * inverse), look)
+    table[SHINE_RED, at] += light * colour[0]
+    table[SHINE_GREEN, at] += light * colour[1]
+    table[SHINE_BLUE, at] += light * colour[2]
 
 
 @compiled
@@ -346,8 +379,8 @@ def _send(count: int, fragments: Row, skin: Skin, weather: Weather) -> None:
     for at in range(count):
         if looks[materials[faces[at]], GLOW] <= 0.0:
             normal, eye = _triple(table, at, NORMAL_X), _triple(table, at, EYE_X)
-            look = Look(table[at, GLOSS_HERE], table[at, MIRROR_HERE], table[at, SHARPNESS_HERE], table[at, FACING])
-            sunlit, sky = table[at, SUNLIT], table[at, SKY]
+            look = Look(table[GLOSS_HERE, at], table[MIRROR_HERE, at], table[SHARPNESS_HERE, at], table[FACING, at])
+            sunlit, sky = table[SUNLIT, at], table[SKY, at]
             level = (SKY_SHARE_LEVEL + SKY_SHARE_SLOPE * normal[2]) * sky
             shine, glint, above = 0.0, 0.0, air
             if look.mirror > 0.0:
@@ -355,12 +388,12 @@ def _send(count: int, fragments: Row, skin: Skin, weather: Weather) -> None:
                 glint = sunlit * _highlight(normal, eye, toward, look) if sunlit > 0.0 else 0.0
                 above = _sky(air, ambient, 2.0 * look.facing * normal[2] - eye[2])
             for channel in range(3):
-                inward = sun[channel] * sunlit + ambient[channel] * level + table[at, LAMP_RED + channel]
-                back = shine * sky * above[channel] + glint * sun[channel] + table[at, SHINE_RED + channel]
-                table[at, RED + channel] = table[at, RED + channel] * inward * (1.0 - shine) + back
-        clear = np.exp(-table[at, DISTANCE] * fog) if fog > 0.0 else 1.0
+                inward = sun[channel] * sunlit + ambient[channel] * level + table[LAMP_RED + channel, at]
+                back = shine * sky * above[channel] + glint * sun[channel] + table[SHINE_RED + channel, at]
+                table[RED + channel, at] = table[RED + channel, at] * inward * (1.0 - shine) + back
+        clear = np.exp(-table[DISTANCE, at] * fog) if fog > 0.0 else 1.0
         for channel in range(3):
-            table[at, RED + channel] = air[channel] + (table[at, RED + channel] - air[channel]) * clear
+            table[RED + channel, at] = air[channel] + (table[RED + channel, at] - air[channel]) * clear
 
 
 @compiled
@@ -368,9 +401,9 @@ def _write(row: int, count: int, fragments: Row, picture: Picture) -> None:
     """Add a row's fragments to their pixels."""
     table, columns, rgb, coverage = fragments.table, fragments.columns, picture.rgb, picture.coverage
     for at in range(count):
-        column, weight = columns[at], table[at, WEIGHT]
+        column, weight = columns[at], table[WEIGHT, at]
         for channel in range(3):
-            rgb[row, column, channel] += table[at, RED + channel] * weight
+            rgb[row, column, channel] += table[RED + channel, at] * weight
         coverage[row, column] += weight
 
 
@@ -400,14 +433,15 @@ def resolve(buffers: tuple[Single, Indices], grid: Grid, scene: Scene) -> Pictur
     picture = Picture(rgb, coverage, depth, owner)
     size = grid.columns * grid.samples
     numbers = np.empty((3, size), dtype=np.int64)
-    fragments = Row(np.empty((size, _COLUMNS)), numbers[0], numbers[1], numbers[2])
+    fragments = Row(np.empty((_ROWS, size)), numbers[0], numbers[1], numbers[2])
+    light = np.empty(size)
     pieces, skin, weather = scene.pieces, scene.skin, scene.weather
     for row in range(height):
         count = _gather(row, buffers[1], grid, fragments)
         _locate(count, fragments, pieces, skin, scene.viewer)
         _dress(count, fragments, skin, weather, scene.viewer.pixel)
         _light(count, fragments.table, scene.cover, weather.direction)
-        _add_lamps(count, fragments.table, weather.lamps)
+        _add_lamps(count, fragments.table, weather.lamps, light)
         _send(count, fragments, skin, weather)
         _write(row, count, fragments, picture)
     _write_nearest(grid, buffers, skin.owners[pieces.faces], picture)

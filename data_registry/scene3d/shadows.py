@@ -301,6 +301,11 @@ def _lit_share(maps: Single, level: int, place: Pair, plane: Triple, least: floa
     u, v = place
     height, along_u, along_v = plane
     column, row = int(u + 0.5), int(v + 0.5)
+    highest = maps[level, row, column]
+    for line in range(row - 1, row + 2):
+        highest = max(highest, maps[level, line, column - 1], maps[level, line, column], maps[level, line, column + 1])
+    if highest <= least:  # most places are in full sun
+        return 1.0
     across, down = u - column, v - row
     left, middle, right = (0.5 - across) ** 2 * 0.5, 0.75 - across * across, (0.5 + across) ** 2 * 0.5
     hidden = 0.0

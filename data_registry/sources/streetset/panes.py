@@ -12,7 +12,6 @@ from data_registry.scene3d.materials import Material
 from data_registry.scene3d.mesh import Mesh
 from data_registry.scene3d.solids import Colour
 
-
 _LEVEL: Final = ((0, 1, 2), (3, 1, 2), (3, 4, 2), (0, 4, 2))
 _UPRIGHT: Final = ((0, 1, 2), (3, 4, 2), (3, 4, 5), (0, 1, 5))
 """The corners of a quad: which of x0, y0, z0, x1, y1, z1 its coordinates are."""
