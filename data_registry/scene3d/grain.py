@@ -58,17 +58,12 @@ def _at_level(levels: Single, u: float, v: float, level: int) -> float:
     right, down = u - column, v - row
     left, top = int(column) & (size - 1), int(row) & (size - 1)
     after, below = (left + 1) & (size - 1), (top + 1) & (size - 1)
-    start = (
-        4 * (TILE * TILE - size * size) // 3
-    )  # all texels of the finer levels; without a sign it is no index from the end
-    upper = (
-        levels[np.uintp(start + top * size + left)] * (1.0 - right)
-        + levels[np.uintp(start + top * size + after)] * right
-    )
-    lower = (
-        levels[np.uintp(start + below * size + left)] * (1.0 - right)
-        + levels[np.uintp(start + below * size + after)] * right
-    )
+    start = 4 * (TILE * TILE - size * size) // 3  # the texels of all finer levels
+    # Without a sign: a negative index would have to be looked for in every texel.
+    first, second = np.uintp(start + top * size), np.uintp(start + below * size)
+    here, beside = np.uintp(left), np.uintp(after)
+    upper = levels[first + here] * (1.0 - right) + levels[first + beside] * right
+    lower = levels[second + here] * (1.0 - right) + levels[second + beside] * right
     return upper * (1.0 - down) + lower * down
 
 

@@ -21,7 +21,7 @@ from data_registry.scene3d.grain import noise
 from data_registry.scene3d.light import SKY_SHARE_LEVEL, SKY_SHARE_SLOPE
 from data_registry.scene3d.materials import FILM, GLOSS, GLOW, GRAIN, GRAIN_M, MIRROR, SHARPNESS, SOAKS
 from data_registry.scene3d.mesh import Materials
-from data_registry.scene3d.shadows import Cover, sky_share, sun_share
+from data_registry.scene3d.shadows import Cover, take_sky, take_sun
 from data_registry.scene3d.spans import Grid, Ints, Pieces, Single
 
 Triple = tuple[float, float, float]
@@ -314,15 +314,12 @@ def _film(levels: Single, film: float, point: Triple, footprint: float) -> float
 @compiled
 def _light(count: int, table: Array, cover: Cover, toward: Triple) -> None:
     """Note how much of sun and sky each place gets."""
-    maps, axes, origins = cover.sun, cover.axes, cover.origins
-    ground, feet, corner = cover.ground, cover.feet, cover.feet_origin
     for at in range(count):
-        point, normal = _triple(table, at, X), _triple(table, at, NORMAL_X)
-        sunlit = max(_dot(normal, toward), 0.0)
-        if sunlit > 0.0:
-            sunlit *= sun_share(maps, axes, origins, point, normal)
-        table[SUNLIT, at] = sunlit
-        table[SKY, at] = sky_share(feet, ground, corner, point)
+        table[SUNLIT, at] = max(_dot(_triple(table, at, NORMAL_X), toward), 0.0)
+        table[SKY, at] = 1.0
+    points, normals = table[X : Z + 1, :count], table[NORMAL_X : NORMAL_Z + 1, :count]
+    take_sun(cover, points, normals, table[SUNLIT, :count])
+    take_sky(cover, points, table[SKY, :count])
 
 
 @compiled
@@ -346,15 +343,16 @@ def _add_lamps(count: int, table: Array, lamps: Array, light: Array) -> None:
 @compiled
 def _shine(count: int, table: Array, lamp: Triple, beam: Triple, limits: Triple, light: Array) -> None:
     """Write how strongly a lamp shines on each place: one plain loop, which the compiler turns into wide ones."""
-    full, none, reach = limits
+    none, reach = limits[1], limits[2]
+    share, fade = 1.0 / reach, 1.0 / (limits[0] - none)
     for at in range(count):
         x, y, z = lamp[0] - table[X, at], lamp[1] - table[Y, at], lamp[2] - table[Z, at]
         source = table[NORMAL_X, at] * x + table[NORMAL_Y, at] * y + table[NORMAL_Z, at] * z
         square = max(x * x + y * y + z * z, 1e-4)
         inverse = 1.0 / np.sqrt(square)
         along = -(beam[0] * x + beam[1] * y + beam[2] * z) * inverse
-        end = min(4.0 * (1.0 - square / reach), 1.0)
-        strength = _smooth((along - none) / (full - none)) * end * source * inverse * inverse * inverse
+        end = min(4.0 * (1.0 - square * share), 1.0)
+        strength = _smooth((along - none) * fade) * end * source * inverse * inverse * inverse
         light[at] = strength if source > 0.0 and square < reach and along > none else 0.0
 
 
