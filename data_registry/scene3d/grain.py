@@ -79,7 +79,8 @@ def noise(levels: Single, u: float, v: float, footprint: float) -> float:
     """
     if footprint <= 1.0:
         return _at_level(levels, u, v, 0)
-    exponent = (np.float64(footprint).view(np.int64) >> 52) - 1022  # of a mantissa in 0.5..1, straight from the bits
+    # the exponent of a mantissa in 0.5..1, straight from the bits: frexp is a call into another library
+    exponent = int(np.float64(footprint).view(np.int64) >> 52) - 1022
     if exponent >= LEVELS:
         return 0.0
     value, share = _at_level(levels, u, v, exponent - 1), footprint * (2.0 / (1 << exponent)) - 1.0
