@@ -90,7 +90,8 @@ def render(
 
 
 def _skin(whole: Mesh, counts: Sequence[int], camera: PinholeCamera, pieces: Pieces) -> Skin:
-    from data_registry.scene3d.shading import Skin, normals_towards
+    from data_registry.scene3d.fragments import normals_towards
+    from data_registry.scene3d.shading import Skin
 
     owners = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
     normals = normals_towards(whole.vertices, whole.faces, pieces.faces, triple(camera.position))

@@ -13,19 +13,46 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from data_registry.geometry import Array
 from data_registry.scene3d.compiled import compiled
+from data_registry.scene3d.fragments import (
+    DISTANCE,
+    EYE_X,
+    EYE_Y,
+    EYE_Z,
+    FACING,
+    GLOSS_HERE,
+    LAMP_RED,
+    MIRROR_HERE,
+    NORMAL_X,
+    NORMAL_Y,
+    NORMAL_Z,
+    RED,
+    ROWS,
+    SHARPNESS_HERE,
+    SHINE_BLUE,
+    SHINE_GREEN,
+    SHINE_RED,
+    SKY,
+    SUNLIT,
+    WEIGHT,
+    Indices,
+    Row,
+    Triple,
+    X,
+    Y,
+    Z,
+    dot,
+    gather,
+    vector_at,
+)
 from data_registry.scene3d.grain import noise
 from data_registry.scene3d.light import SKY_SHARE_LEVEL, SKY_SHARE_SLOPE
 from data_registry.scene3d.materials import FILM, GLOSS, GLOW, GRAIN, GRAIN_M, MIRROR, SHARPNESS, SOAKS
 from data_registry.scene3d.mesh import Materials
 from data_registry.scene3d.shadows import Cover, take_sky, take_sun
-from data_registry.scene3d.spans import Grid, Ints, Pieces, Single
-
-Triple = tuple[float, float, float]
-Indices = npt.NDArray[np.int32]
+from data_registry.scene3d.spans import Grid, Pieces, Single
 
 CLOUDS: Final = 9.3
 """A second, coarser layer of grain: this many times larger, so that the tile's period does not show."""
@@ -34,17 +61,6 @@ FILM_GLOSS: Final = 0.02
 FILM_SHARPNESS: Final = 110.0
 PUDDLE_M: Final = 0.06
 """Puddles: size of the finest grain of the noise that decides where water stands, metres."""
-
-
-_ROWS: Final = 26
-(
-    WEIGHT, X, Y, Z, EYE_X, EYE_Y, EYE_Z, NORMAL_X, NORMAL_Y, NORMAL_Z, RED, GREEN, BLUE,
-    DISTANCE, FACING, GLOSS_HERE, MIRROR_HERE, SHARPNESS_HERE, SUNLIT, SKY,
-    LAMP_RED, LAMP_GREEN, LAMP_BLUE, SHINE_RED, SHINE_GREEN, SHINE_BLUE,
-) = range(_ROWS)  # fmt: skip
-"""Rows of a table of fragments, float64: share of the pixel, place, unit vector to the viewer, unit normal, colour
-(at last the light that reaches the viewer), distance, cosine to the viewer, how it mirrors, cosine to the sun times the
-sun's share, share of the sky, the lamps' light, what is mirrored of them."""
 
 
 class Skin(NamedTuple):
@@ -106,49 +122,11 @@ class Picture(NamedTuple):
     owner: Indices
 
 
-class Row(NamedTuple):
-    """The fragments of a row of pixels: table (26, N), their pieces, faces and pixel columns (N,)."""
-
-    table: Array
-    pieces: Ints
-    faces: Ints
-    columns: Ints
-
-
-@compiled
-def normals_towards(vertices: Array, faces: Ints, asked: Ints, viewer: Triple) -> Array:
-    """Return unit normals (M, 3) that look to the viewer's side; faces without area get the upward one.
-
-    Only the rows of the faces (K,) that are asked for mean anything.
-    """
-    result = np.empty((len(faces), 3))
-    for index in range(len(asked)):
-        face = asked[index]
-        first, second, third = faces[face, 0], faces[face, 1], faces[face, 2]
-        x, y, z = vertices[first, 0], vertices[first, 1], vertices[first, 2]
-        ax, ay, az = vertices[second, 0] - x, vertices[second, 1] - y, vertices[second, 2] - z
-        bx, by, bz = vertices[third, 0] - x, vertices[third, 1] - y, vertices[third, 2] - z
-        nx, ny, nz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
-        length = np.sqrt(nx * nx + ny * ny + nz * nz)
-        if length < 1e-15:
-            nx, ny, nz, length = 0.0, 0.0, 1.0, 1.0
-        nx, ny, nz = nx / length, ny / length, nz / length
-        away = nx * (viewer[0] - x) + ny * (viewer[1] - y) + nz * (viewer[2] - z) < 0.0
-        side = -1.0 if away else 1.0
-        result[face, 0], result[face, 1], result[face, 2] = side * nx, side * ny, side * nz
-    return result
-
-
 @compiled
 def _smooth(share: float) -> float:
     """Return an S curve from 0 to 1."""
     share = min(max(share, 0.0), 1.0)
     return share * share * (3.0 - 2.0 * share)
-
-
-@compiled
-def _dot(one: Triple, other: Triple) -> float:
-    return one[0] * other[0] + one[1] * other[1] + one[2] * other[2]
 
 
 @compiled
@@ -196,56 +174,7 @@ def _highlight(normal: Triple, eye: Triple, to: Triple, look: Look) -> float:
         return 0.0
     seen = (eye[0] * x + eye[1] * y + eye[2] * z) / length
     lobe = np.exp(look.sharpness * (half - 1.0)) * (look.sharpness + 2.0)  # Blinn-Phong's power, for half near 1
-    return _mirrored(look, seen) * lobe / (8.0 * max(look.facing, _dot(normal, to), 0.05))
-
-
-@compiled
-def _gather(row: int, winner: Indices, grid: Grid, fragments: Row) -> int:
-    """List the pieces of each pixel of a row, each once, with the share and the middle of their samples (in X, Y)."""
-    table, pieces, columns = fragments.table, fragments.pieces, fragments.columns
-    samples, count = grid.samples, 0
-    left, top = grid.left // samples, grid.top // samples + row
-    for column in range(grid.columns // samples):
-        first, start = count, column * samples
-        piece = winner[row * samples, start]
-        if _alone(winner, row * samples, start, samples):
-            if piece >= 0:
-                pieces[count], columns[count], table[WEIGHT, count] = piece, column, samples * samples
-                table[X, count] = table[Y, count] = samples * samples * (samples - 1) / 2
-                count += 1
-        else:
-            for down in range(samples):
-                for right in range(samples):
-                    piece = winner[row * samples + down, start + right]
-                    if piece < 0:
-                        continue
-                    at = first
-                    while at < count and pieces[at] != piece:
-                        at += 1
-                    if at == count:
-                        count += 1
-                        pieces[at], columns[at] = piece, column
-                        table[WEIGHT, at], table[X, at], table[Y, at] = 0.0, 0.0, 0.0
-                    table[WEIGHT, at] += 1.0
-                    table[X, at] += right
-                    table[Y, at] += down
-        for at in range(first, count):
-            hits = table[WEIGHT, at]
-            table[X, at] = left + column + (table[X, at] / hits + 0.5) / samples - 0.5
-            table[Y, at] = top + (table[Y, at] / hits + 0.5) / samples - 0.5
-            table[WEIGHT, at] = hits / samples**2
-    return count
-
-
-@compiled
-def _alone(winner: Indices, row: int, column: int, samples: int) -> bool:
-    """Tell whether all samples of a pixel, from this first one on, have the same piece or none."""
-    piece = winner[row, column]
-    for down in range(samples):
-        for right in range(samples):
-            if winner[row + down, column + right] != piece:
-                return False
-    return True
+    return _mirrored(look, seen) * lobe / (8.0 * max(look.facing, dot(normal, to), 0.05))
 
 
 @compiled
@@ -268,13 +197,8 @@ def _locate(count: int, fragments: Row, pieces: Pieces, skin: Skin, view: View) 
         for axis in range(3):
             table[NORMAL_X + axis, at] = normals[face, axis]
         eye = (table[EYE_X, at], table[EYE_Y, at], table[EYE_Z, at])
-        table[FACING, at] = max(_dot(_triple(table, at, NORMAL_X), eye), 0.02)
+        table[FACING, at] = max(dot(vector_at(table, at, NORMAL_X), eye), 0.02)
         table[DISTANCE, at] = distance
-
-
-@compiled
-def _triple(table: Array, at: int, first: int) -> Triple:
-    return table[first, at], table[first + 1, at], table[first + 2, at]
 
 
 @compiled
@@ -286,7 +210,7 @@ def _dress(count: int, fragments: Row, skin: Skin, weather: Weather, pixel: floa
     for at in range(count):
         face = faces[at]
         made = materials[face]
-        point, normal = _triple(table, at, X), _triple(table, at, NORMAL_X)
+        point, normal = vector_at(table, at, X), vector_at(table, at, NORMAL_X)
         footprint = table[DISTANCE, at] * pixel / np.sqrt(table[FACING, at])  # between width and length on the face
         wet = wetness * _smooth((normal[2] - 0.6) * 3.0)
         film = wet * looks[made, FILM]
@@ -315,7 +239,7 @@ def _film(levels: Single, film: float, point: Triple, footprint: float) -> float
 def _light(count: int, table: Array, cover: Cover, toward: Triple) -> None:
     """Note how much of sun and sky each place gets."""
     for at in range(count):
-        table[SUNLIT, at] = max(_dot(_triple(table, at, NORMAL_X), toward), 0.0)
+        table[SUNLIT, at] = max(dot(vector_at(table, at, NORMAL_X), toward), 0.0)
         table[SKY, at] = 1.0
     points, normals = table[X : Z + 1, :count], table[NORMAL_X : NORMAL_Z + 1, :count]
     take_sun(cover, points, normals, table[SUNLIT, :count])
@@ -362,7 +286,7 @@ def _add_glint(table: Array, at: int, lamp: Triple, colour: Triple, light: float
     x, y, z = lamp[0] - table[X, at], lamp[1] - table[Y, at], lamp[2] - table[Z, at]
     inverse = 1.0 / np.sqrt(max(x * x + y * y + z * z, 1e-4))
     look = Look(table[GLOSS_HERE, at], table[MIRROR_HERE, at], table[SHARPNESS_HERE, at], table[FACING, at])
-    normal, eye = _triple(table, at, NORMAL_X), _triple(table, at, EYE_X)
+    normal, eye = vector_at(table, at, NORMAL_X), vector_at(table, at, EYE_X)
     light *= _highlight(normal, eye, (x * inverse, y * inverse, z * inverse), look)
     table[SHINE_RED, at] += light * colour[0]
     table[SHINE_GREEN, at] += light * colour[1]
@@ -376,7 +300,7 @@ def _send(count: int, fragments: Row, skin: Skin, weather: Weather) -> None:
     sun, ambient, air, toward, fog = weather.sun, weather.ambient, weather.air, weather.direction, weather.fog
     for at in range(count):
         if looks[materials[faces[at]], GLOW] <= 0.0:
-            normal, eye = _triple(table, at, NORMAL_X), _triple(table, at, EYE_X)
+            normal, eye = vector_at(table, at, NORMAL_X), vector_at(table, at, EYE_X)
             look = Look(table[GLOSS_HERE, at], table[MIRROR_HERE, at], table[SHARPNESS_HERE, at], table[FACING, at])
             sunlit, sky = table[SUNLIT, at], table[SKY, at]
             level = (SKY_SHARE_LEVEL + SKY_SHARE_SLOPE * normal[2]) * sky
@@ -431,11 +355,11 @@ def resolve(buffers: tuple[Single, Indices], grid: Grid, scene: Scene) -> Pictur
     picture = Picture(rgb, coverage, depth, owner)
     size = grid.columns * grid.samples
     numbers = np.empty((3, size), dtype=np.int64)
-    fragments = Row(np.empty((_ROWS, size)), numbers[0], numbers[1], numbers[2])
+    fragments = Row(np.empty((ROWS, size)), numbers[0], numbers[1], numbers[2])
     light = np.empty(size)
     pieces, skin, weather = scene.pieces, scene.skin, scene.weather
     for row in range(height):
-        count = _gather(row, buffers[1], grid, fragments)
+        count = gather(row, buffers[1], grid, fragments)
         _locate(count, fragments, pieces, skin, scene.viewer)
         _dress(count, fragments, skin, weather, scene.viewer.pixel)
         _light(count, fragments.table, scene.cover, weather.direction)
