@@ -18,7 +18,7 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
-SOURCES: Final = ("compiled", "spans", "grain", "shading", "shadows", "materials", "light", "../geometry")
+SOURCES: Final = ("compiled", "spans", "fragments", "grain", "shading", "shadows", "materials", "light", "../geometry")
 """Modules whose text ends up in compiled loops."""
 
 

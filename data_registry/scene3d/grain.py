@@ -5,7 +5,6 @@ Only the raw stream of PCG64 is used, which numpy keeps stable.
 
 from __future__ import annotations
 
-import math
 from functools import lru_cache
 from typing import Final
 
@@ -19,8 +18,6 @@ Single = npt.NDArray[np.float32]
 TILE: Final = 512
 """Texels a side: small enough that the whole tile stays in the processor's cache."""
 LEVELS: Final = 10
-_STARTS: Final = tuple(sum((TILE >> level) ** 2 for level in range(before)) for before in range(LEVELS + 1))
-_SCALES: Final = tuple(0.5**level for level in range(LEVELS))
 _OCTAVES: Final = ((512, 0.55), (256, 0.35), (128, 0.22), (32, 0.20), (8, 0.22))
 """Cells a side and weight: fine grains, and clouds of 64 grains."""
 
@@ -55,14 +52,18 @@ def _enlarged(coarse: Single, factor: int) -> Single:
 def _at_level(levels: Single, u: float, v: float, level: int) -> float:
     """Return one level's value at (u, v), counted in texels of the finest level, between its four neighbours."""
     size = TILE >> level
-    u, v = u * _SCALES[level], v * _SCALES[level]
+    scale = size * (1.0 / TILE)
+    u, v = u * scale, v * scale
     column, row = np.floor(u), np.floor(v)
     right, down = u - column, v - row
     left, top = int(column) & (size - 1), int(row) & (size - 1)
     after, below = (left + 1) & (size - 1), (top + 1) & (size - 1)
-    start = _STARTS[level]
-    upper = levels[start + top * size + left] * (1.0 - right) + levels[start + top * size + after] * right
-    lower = levels[start + below * size + left] * (1.0 - right) + levels[start + below * size + after] * right
+    start = 4 * (TILE * TILE - size * size) // 3  # the texels of all finer levels
+    # Without a sign: a negative index would have to be looked for in every texel.
+    first, second = np.uintp(start + top * size), np.uintp(start + below * size)
+    here, beside = np.uintp(left), np.uintp(after)
+    upper = levels[first + here] * (1.0 - right) + levels[first + beside] * right
+    lower = levels[second + here] * (1.0 - right) + levels[second + beside] * right
     return upper * (1.0 - down) + lower * down
 
 
@@ -78,8 +79,9 @@ def noise(levels: Single, u: float, v: float, footprint: float) -> float:
     """
     if footprint <= 1.0:
         return _at_level(levels, u, v, 0)
-    mantissa, exponent = math.frexp(footprint)
+    # the exponent of a mantissa in 0.5..1, straight from the bits: frexp is a call into another library
+    exponent = int(np.float64(footprint).view(np.int64) >> 52) - 1022
     if exponent >= LEVELS:
         return 0.0
-    value, share = _at_level(levels, u, v, exponent - 1), 2.0 * mantissa - 1.0
+    value, share = _at_level(levels, u, v, exponent - 1), footprint * (2.0 / (1 << exponent)) - 1.0
     return value + share * (_at_level(levels, u, v, exponent) - value)

@@ -70,6 +70,8 @@ def joined(meshes: Sequence[Mesh]) -> Mesh:
     """Return one mesh with all faces of the given ones, in order; no mesh at all gives an empty one."""
     if not meshes:
         return Mesh(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64), np.zeros((0, 3)))
+    if len(meshes) == 1:
+        return meshes[0]
     starts = np.cumsum([0] + [len(mesh.vertices) for mesh in meshes[:-1]])
     return Mesh(
         np.concatenate([mesh.vertices for mesh in meshes]),

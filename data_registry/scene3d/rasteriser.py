@@ -25,6 +25,7 @@ from data_registry.scene3d.mesh import Mesh, joined, triple
 if TYPE_CHECKING:
     from data_registry.scene3d.shading import Skin, View, Weather
     from data_registry.scene3d.shadows import Shadows
+    from data_registry.scene3d.spans import Pieces
 
 DARK: Final = 1e-3
 """Light of a lamp that no longer counts, linear: a tenth of a step of 8-bit brightness in the dark."""
@@ -77,25 +78,24 @@ def render(
         size = f"{camera.width}x{camera.height}"
         raise GeometryError(f"window {window} with {samples} samples a side is not part of a {size} picture")
     whole = joined(meshes)
-    triangles = whole.triangles()
-    seen = camera.ego_to_camera.apply(triangles.reshape(-1, 3)).reshape(-1, 3, 3)
-    pieces = projected(seen, camera.intrinsics)
     grid = Grid(left * samples, top * samples, (right - left) * samples, (bottom - top) * samples, samples)
+    pieces = projected(camera.ego_to_camera.apply(whole.vertices), whole.faces, camera.intrinsics, grid)
     nearness = np.zeros((grid.rows, grid.columns), dtype=np.float32)
     winner = np.full((grid.rows, grid.columns), -1, dtype=np.int32)
     draw(pieces, grid, nearness, winner)
-    skin = _skin(whole, triangles, [len(mesh.faces) for mesh in meshes], camera)
+    skin = _skin(whole, [len(mesh.faces) for mesh in meshes], camera, pieces)
     cover = NO_COVER if shadows is None else shadows.cover
     scene = Scene(pieces, skin, _view(camera), _weather(light), cover)
     return Rendering(*resolve((nearness, winner), grid, scene))
 
 
-def _skin(whole: Mesh, triangles: Array, counts: Sequence[int], camera: PinholeCamera) -> Skin:
+def _skin(whole: Mesh, counts: Sequence[int], camera: PinholeCamera, pieces: Pieces) -> Skin:
+    from data_registry.scene3d.fragments import normals_towards
     from data_registry.scene3d.shading import Skin
 
     owners = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-    normals = _normals_towards(triangles, camera.position)
-    return Skin(normals, np.ascontiguousarray(whole.colours, dtype=np.float64), TABLE[whole.materials], owners)
+    normals = normals_towards(whole.vertices, whole.faces, pieces.faces, triple(camera.position))
+    return Skin(normals, np.ascontiguousarray(whole.colours, dtype=np.float64), whole.materials, TABLE, owners)
 
 
 def _view(camera: PinholeCamera) -> View:
@@ -124,17 +124,6 @@ def _lamp_row(lamp: Lamp) -> list[float]:
     full, none = float(np.cos(lamp.spread)), float(np.cos(min(lamp.spread * 4 / 3, np.pi)))
     fades = (-2.0, -3.0) if lamp.direction is None else (full, none)
     return [*lamp.position, *lamp.colour, *direction, *fades, max(float(lamp.colour.max()), 0.0) / DARK]
-
-
-def _normals_towards(triangles: Array, viewer: Array) -> Array:
-    """Return unit normals (M, 3) that look to the viewer's side; faces without area get the upward one."""
-    normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
-    length = np.linalg.norm(normals, axis=1)
-    flat = length < 1e-15
-    normals[flat] = (0.0, 0.0, 1.0)
-    normals /= np.where(flat, 1.0, length)[:, None]
-    away = np.einsum("mi,mi->m", normals, viewer - triangles[:, 0]) < 0
-    return np.where(away[:, None], -normals, normals)
 
 
 def shadow_polygon(mesh: Mesh, light: Light, ground: GroundPlane) -> Any:

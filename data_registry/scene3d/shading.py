@@ -13,18 +13,46 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from data_registry.geometry import Array
 from data_registry.scene3d.compiled import compiled
+from data_registry.scene3d.fragments import (
+    DISTANCE,
+    EYE_X,
+    EYE_Y,
+    EYE_Z,
+    FACING,
+    GLOSS_HERE,
+    LAMP_RED,
+    MIRROR_HERE,
+    NORMAL_X,
+    NORMAL_Y,
+    NORMAL_Z,
+    RED,
+    ROWS,
+    SHARPNESS_HERE,
+    SHINE_BLUE,
+    SHINE_GREEN,
+    SHINE_RED,
+    SKY,
+    SUNLIT,
+    WEIGHT,
+    Indices,
+    Row,
+    Triple,
+    X,
+    Y,
+    Z,
+    dot,
+    gather,
+    vector_at,
+)
 from data_registry.scene3d.grain import noise
 from data_registry.scene3d.light import SKY_SHARE_LEVEL, SKY_SHARE_SLOPE
 from data_registry.scene3d.materials import FILM, GLOSS, GLOW, GRAIN, GRAIN_M, MIRROR, SHARPNESS, SOAKS
-from data_registry.scene3d.shadows import Cover, sky_share, sun_share
-from data_registry.scene3d.spans import Grid, Ints, Pieces, Single
-
-Triple = tuple[float, float, float]
-Indices = npt.NDArray[np.int32]
+from data_registry.scene3d.mesh import Materials
+from data_registry.scene3d.shadows import Cover, take_sky, take_sun
+from data_registry.scene3d.spans import Grid, Pieces, Single
 
 CLOUDS: Final = 9.3
 """A second, coarser layer of grain: this many times larger, so that the tile's period does not show."""
@@ -35,22 +63,12 @@ PUDDLE_M: Final = 0.06
 """Puddles: size of the finest grain of the noise that decides where water stands, metres."""
 
 
-_COLUMNS: Final = 26
-(
-    WEIGHT, X, Y, Z, EYE_X, EYE_Y, EYE_Z, NORMAL_X, NORMAL_Y, NORMAL_Z, RED, GREEN, BLUE,
-    DISTANCE, FACING, GLOSS_HERE, MIRROR_HERE, SHARPNESS_HERE, SUNLIT, SKY,
-    LAMP_RED, LAMP_GREEN, LAMP_BLUE, SHINE_RED, SHINE_GREEN, SHINE_BLUE,
-) = range(_COLUMNS)  # fmt: skip
-"""Columns of a table of fragments, float64: share of the pixel, place, unit vector to the viewer, unit normal, colour
-(at last the light that reaches the viewer), distance, cosine to the viewer, how it mirrors, cosine to the sun times the
-sun's share, share of the sky, the lamps' light, what is mirrored of them."""
-
-
 class Skin(NamedTuple):
-    """What faces look like: unit normals to the viewer's side (M, 3), colours (M, 3), rows of `TABLE` (M, 8)."""
+    """What faces look like: unit normals to the viewer's side (M, 3), colours (M, 3), materials (M,), and `TABLE`."""
 
     normals: Array
     colours: Array
+    materials: Materials
     looks: Array
     owners: Indices
 
@@ -104,25 +122,11 @@ class Picture(NamedTuple):
     owner: Indices
 
 
-class Row(NamedTuple):
-    """The fragments of a row of pixels: table (N, 26), their pieces, faces and pixel columns (N,)."""
-
-    table: Array
-    pieces: Ints
-    faces: Ints
-    columns: Ints
-
-
 @compiled
 def _smooth(share: float) -> float:
     """Return an S curve from 0 to 1."""
     share = min(max(share, 0.0), 1.0)
     return share * share * (3.0 - 2.0 * share)
-
-
-@compiled
-def _dot(one: Triple, other: Triple) -> float:
-    return one[0] * other[0] + one[1] * other[1] + one[2] * other[2]
 
 
 @compiled
@@ -170,37 +174,7 @@ def _highlight(normal: Triple, eye: Triple, to: Triple, look: Look) -> float:
         return 0.0
     seen = (eye[0] * x + eye[1] * y + eye[2] * z) / length
     lobe = np.exp(look.sharpness * (half - 1.0)) * (look.sharpness + 2.0)  # Blinn-Phong's power, for half near 1
-    return _mirrored(look, seen) * lobe / (8.0 * max(look.facing, _dot(normal, to), 0.05))
-
-
-@compiled
-def _gather(row: int, winner: Indices, grid: Grid, fragments: Row) -> int:
-    """List the pieces of each pixel of a row, each once, with the share and the middle of their samples (in X, Y)."""
-    table, pieces, columns = fragments.table, fragments.pieces, fragments.columns
-    samples, count = grid.samples, 0
-    for column in range(grid.columns // samples):
-        first = count
-        for down in range(samples):
-            for right in range(samples):
-                piece = winner[row * samples + down, column * samples + right]
-                if piece < 0:
-                    continue
-                at = first
-                while at < count and pieces[at] != piece:
-                    at += 1
-                if at == count:
-                    count += 1
-                    pieces[at], columns[at] = piece, column
-                    table[at, WEIGHT], table[at, X], table[at, Y] = 0.0, 0.0, 0.0
-                table[at, WEIGHT] += 1.0
-                table[at, X] += right
-                table[at, Y] += down
-        for at in range(first, count):
-            hits = table[at, WEIGHT]
-            table[at, X] = grid.left // samples + column + (table[at, X] / hits + 0.5) / samples - 0.5
-            table[at, Y] = grid.top // samples + row + (table[at, Y] / hits + 0.5) / samples - 0.5
-            table[at, WEIGHT] = hits / samples**2
-    return count
+    return _mirrored(look, seen) * lobe / (8.0 * max(look.facing, dot(normal, to), 0.05))
 
 
 @compiled
@@ -212,24 +186,19 @@ def _locate(count: int, fragments: Row, pieces: Pieces, skin: Skin, view: View) 
         piece = fragments.pieces[at]
         face = faces[piece]
         fragments.faces[at] = face
-        u, v = table[at, X], table[at, Y]
+        u, v = table[X, at], table[Y, at]
         depth = 1.0 / (planes[piece, 0] * u + planes[piece, 1] * v + planes[piece, 2])
         x = depth * (rays[0][0] * u + rays[0][1] * v + rays[0][2])
         y = depth * (rays[1][0] * u + rays[1][1] * v + rays[1][2])
         z = depth * (rays[2][0] * u + rays[2][1] * v + rays[2][2])
         distance = np.sqrt(x * x + y * y + z * z)
-        table[at, X], table[at, Y], table[at, Z] = start[0] + x, start[1] + y, start[2] + z
-        table[at, EYE_X], table[at, EYE_Y], table[at, EYE_Z] = -x / distance, -y / distance, -z / distance
+        table[X, at], table[Y, at], table[Z, at] = start[0] + x, start[1] + y, start[2] + z
+        table[EYE_X, at], table[EYE_Y, at], table[EYE_Z, at] = -x / distance, -y / distance, -z / distance
         for axis in range(3):
-            table[at, NORMAL_X + axis] = normals[face, axis]
-        eye = (table[at, EYE_X], table[at, EYE_Y], table[at, EYE_Z])
-        table[at, FACING] = max(_dot(_triple(table, at, NORMAL_X), eye), 0.02)
-        table[at, DISTANCE] = distance
-
-
-@compiled
-def _triple(table: Array, at: int, first: int) -> Triple:
-    return table[at, first], table[at, first + 1], table[at, first + 2]
+            table[NORMAL_X + axis, at] = normals[face, axis]
+        eye = (table[EYE_X, at], table[EYE_Y, at], table[EYE_Z, at])
+        table[FACING, at] = max(dot(vector_at(table, at, NORMAL_X), eye), 0.02)
+        table[DISTANCE, at] = distance
 
 
 @compiled
@@ -237,23 +206,25 @@ def _dress(count: int, fragments: Row, skin: Skin, weather: Weather, pixel: floa
     """Note the colours with grain and wetness, and how the places mirror."""
     table, faces = fragments.table, fragments.faces
     colours, looks, levels, wetness = skin.colours, skin.looks, weather.grain, weather.wetness
+    materials = skin.materials
     for at in range(count):
         face = faces[at]
-        point, normal = _triple(table, at, X), _triple(table, at, NORMAL_X)
-        footprint = table[at, DISTANCE] * pixel / np.sqrt(table[at, FACING])  # between width and length on the face
+        made = materials[face]
+        point, normal = vector_at(table, at, X), vector_at(table, at, NORMAL_X)
+        footprint = table[DISTANCE, at] * pixel / np.sqrt(table[FACING, at])  # between width and length on the face
         wet = wetness * _smooth((normal[2] - 0.6) * 3.0)
-        film = wet * looks[face, FILM]
+        film = wet * looks[made, FILM]
         if film > 0.0:
             film = _film(levels, film, point, footprint)
-        tone = 1.0 - wet * looks[face, SOAKS]
-        if looks[face, GRAIN] > 0.0:
-            grain = _grain(levels, point, normal, 1.0 / looks[face, GRAIN_M], footprint)
-            tone *= max(1.0 + looks[face, GRAIN] * grain, 0.05)
+        tone = 1.0 - wet * looks[made, SOAKS]
+        if looks[made, GRAIN] > 0.0:
+            grain = _grain(levels, point, normal, 1.0 / looks[made, GRAIN_M], footprint)
+            tone *= max(1.0 + looks[made, GRAIN] * grain, 0.05)
         for channel in range(3):
-            table[at, RED + channel] = colours[face, channel] * tone
-        table[at, GLOSS_HERE] = max(looks[face, GLOSS], film * FILM_GLOSS)
-        table[at, MIRROR_HERE] = max(looks[face, MIRROR], film)
-        table[at, SHARPNESS_HERE] = looks[face, SHARPNESS] + (FILM_SHARPNESS - looks[face, SHARPNESS]) * film
+            table[RED + channel, at] = colours[face, channel] * tone
+        table[GLOSS_HERE, at] = max(looks[made, GLOSS], film * FILM_GLOSS)
+        table[MIRROR_HERE, at] = max(looks[made, MIRROR], film)
+        table[SHARPNESS_HERE, at] = looks[made, SHARPNESS] + (FILM_SHARPNESS - looks[made, SHARPNESS]) * film
 
 
 @compiled
@@ -267,59 +238,71 @@ def _film(levels: Single, film: float, point: Triple, footprint: float) -> float
 @compiled
 def _light(count: int, table: Array, cover: Cover, toward: Triple) -> None:
     """Note how much of sun and sky each place gets."""
-    maps, axes, origins = cover.sun, cover.axes, cover.origins
-    ground, feet, corner = cover.ground, cover.feet, cover.feet_origin
     for at in range(count):
-        point, normal = _triple(table, at, X), _triple(table, at, NORMAL_X)
-        sunlit = max(_dot(normal, toward), 0.0)
-        if sunlit > 0.0:
-            sunlit *= sun_share(maps, axes, origins, point, normal)
-        table[at, SUNLIT] = sunlit
-        table[at, SKY] = sky_share(feet, ground, corner, point)
+        table[SUNLIT, at] = max(dot(vector_at(table, at, NORMAL_X), toward), 0.0)
+        table[SKY, at] = 1.0
+    points, normals = table[X : Z + 1, :count], table[NORMAL_X : NORMAL_Z + 1, :count]
+    take_sun(cover, points, normals, table[SUNLIT, :count])
+    take_sky(cover, points, table[SKY, :count])
 
 
 @compiled
-def _add_lamps(count: int, table: Array, lamps: Array) -> None:
-    """Note the lamps' light on each place, and what it mirrors of them."""
-    for at in range(count):
-        point, normal, eye = _triple(table, at, X), _triple(table, at, NORMAL_X), _triple(table, at, EYE_X)
-        look = Look(table[at, GLOSS_HERE], table[at, MIRROR_HERE], table[at, SHARPNESS_HERE], table[at, FACING])
-        red, green, blue, shine_red, shine_green, shine_blue = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        for index in range(lamps.shape[0]):
-            x, y, z = lamps[index, 0] - point[0], lamps[index, 1] - point[1], lamps[index, 2] - point[2]
-            source = normal[0] * x + normal[1] * y + normal[2] * z
-            square = max(x * x + y * y + z * z, 1e-4)
-            if source <= 0.0 or square >= lamps[index, 11]:
-                continue
-            inverse = 1.0 / np.sqrt(square)
-            along = -(lamps[index, 6] * x + lamps[index, 7] * y + lamps[index, 8] * z) * inverse
-            none = lamps[index, 10]
-            if along <= none:
-                continue
-            end = min(4.0 * (1.0 - square / lamps[index, 11]), 1.0)
-            light = _smooth((along - none) / (lamps[index, 9] - none)) * end * source * inverse * inverse * inverse
-            red += light * lamps[index, 3]
-            green += light * lamps[index, 4]
-            blue += light * lamps[index, 5]
-            if look.mirror > 0.0:
-                light *= _highlight(normal, eye, (x * inverse, y * inverse, z * inverse), look)
-                shine_red += light * lamps[index, 3]
-                shine_green += light * lamps[index, 4]
-                shine_blue += light * lamps[index, 5]
-        table[at, LAMP_RED], table[at, LAMP_GREEN], table[at, LAMP_BLUE] = red, green, blue
-        table[at, SHINE_RED], table[at, SHINE_GREEN], table[at, SHINE_BLUE] = shine_red, shine_green, shine_blue
+def _add_lamps(count: int, table: Array, lamps: Array, light: Array) -> None:
+    """Note the lamps' light on each place, and what it mirrors of them; `light` (N,) is room to work in."""
+    for row in range(LAMP_RED, SHINE_BLUE + 1):
+        table[row, :count] = 0.0
+    for index in range(lamps.shape[0]):
+        lamp = (lamps[index, 0], lamps[index, 1], lamps[index, 2])
+        beam = (lamps[index, 6], lamps[index, 7], lamps[index, 8])
+        _shine(count, table, lamp, beam, (lamps[index, 9], lamps[index, 10], lamps[index, 11]), light)
+        for channel in range(3):
+            colour = lamps[index, 3 + channel]
+            for at in range(count):
+                table[LAMP_RED + channel, at] += light[at] * colour
+        for at in range(count):
+            if light[at] > 0.0 and table[MIRROR_HERE, at] > 0.0:
+                _add_glint(table, at, lamp, (lamps[index, 3], lamps[index, 4], lamps[index, 5]), light[at])
 
 
 @compiled
-def _send(count: int, fragments: Row, looks: Array, weather: Weather) -> None:
+def _shine(count: int, table: Array, lamp: Triple, beam: Triple, limits: Triple, light: Array) -> None:
+    """Write how strongly a lamp shines on each place: one plain loop, which the compiler turns into wide ones."""
+    none, reach = limits[1], limits[2]
+    share, fade = 1.0 / reach, 1.0 / (limits[0] - none)
+    for at in range(count):
+        x, y, z = lamp[0] - table[X, at], lamp[1] - table[Y, at], lamp[2] - table[Z, at]
+        source = table[NORMAL_X, at] * x + table[NORMAL_Y, at] * y + table[NORMAL_Z, at] * z
+        square = max(x * x + y * y + z * z, 1e-4)
+        inverse = 1.0 / np.sqrt(square)
+        along = -(beam[0] * x + beam[1] * y + beam[2] * z) * inverse
+        end = min(4.0 * (1.0 - square * share), 1.0)
+        strength = _smooth((along - none) * fade) * end * source * inverse * inverse * inverse
+        light[at] = strength if source > 0.0 and square < reach and along > none else 0.0
+
+
+@compiled
+def _add_glint(table: Array, at: int, lamp: Triple, colour: Triple, light: float) -> None:
+    """Add what a place mirrors of a lamp."""
+    x, y, z = lamp[0] - table[X, at], lamp[1] - table[Y, at], lamp[2] - table[Z, at]
+    inverse = 1.0 / np.sqrt(max(x * x + y * y + z * z, 1e-4))
+    look = Look(table[GLOSS_HERE, at], table[MIRROR_HERE, at], table[SHARPNESS_HERE, at], table[FACING, at])
+    normal, eye = vector_at(table, at, NORMAL_X), vector_at(table, at, EYE_X)
+    light *= _highlight(normal, eye, (x * inverse, y * inverse, z * inverse), look)
+    table[SHINE_RED, at] += light * colour[0]
+    table[SHINE_GREEN, at] += light * colour[1]
+    table[SHINE_BLUE, at] += light * colour[2]
+
+
+@compiled
+def _send(count: int, fragments: Row, skin: Skin, weather: Weather) -> None:
     """Turn the colours into the light that reaches the viewer through the air."""
-    table, faces = fragments.table, fragments.faces
+    table, faces, looks, materials = fragments.table, fragments.faces, skin.looks, skin.materials
     sun, ambient, air, toward, fog = weather.sun, weather.ambient, weather.air, weather.direction, weather.fog
     for at in range(count):
-        if looks[faces[at], GLOW] <= 0.0:
-            normal, eye = _triple(table, at, NORMAL_X), _triple(table, at, EYE_X)
-            look = Look(table[at, GLOSS_HERE], table[at, MIRROR_HERE], table[at, SHARPNESS_HERE], table[at, FACING])
-            sunlit, sky = table[at, SUNLIT], table[at, SKY]
+        if looks[materials[faces[at]], GLOW] <= 0.0:
+            normal, eye = vector_at(table, at, NORMAL_X), vector_at(table, at, EYE_X)
+            look = Look(table[GLOSS_HERE, at], table[MIRROR_HERE, at], table[SHARPNESS_HERE, at], table[FACING, at])
+            sunlit, sky = table[SUNLIT, at], table[SKY, at]
             level = (SKY_SHARE_LEVEL + SKY_SHARE_SLOPE * normal[2]) * sky
             shine, glint, above = 0.0, 0.0, air
             if look.mirror > 0.0:
@@ -327,12 +310,12 @@ def _send(count: int, fragments: Row, looks: Array, weather: Weather) -> None:
                 glint = sunlit * _highlight(normal, eye, toward, look) if sunlit > 0.0 else 0.0
                 above = _sky(air, ambient, 2.0 * look.facing * normal[2] - eye[2])
             for channel in range(3):
-                inward = sun[channel] * sunlit + ambient[channel] * level + table[at, LAMP_RED + channel]
-                back = shine * sky * above[channel] + glint * sun[channel] + table[at, SHINE_RED + channel]
-                table[at, RED + channel] = table[at, RED + channel] * inward * (1.0 - shine) + back
-        clear = np.exp(-table[at, DISTANCE] * fog) if fog > 0.0 else 1.0
+                inward = sun[channel] * sunlit + ambient[channel] * level + table[LAMP_RED + channel, at]
+                back = shine * sky * above[channel] + glint * sun[channel] + table[SHINE_RED + channel, at]
+                table[RED + channel, at] = table[RED + channel, at] * inward * (1.0 - shine) + back
+        clear = np.exp(-table[DISTANCE, at] * fog) if fog > 0.0 else 1.0
         for channel in range(3):
-            table[at, RED + channel] = air[channel] + (table[at, RED + channel] - air[channel]) * clear
+            table[RED + channel, at] = air[channel] + (table[RED + channel, at] - air[channel]) * clear
 
 
 @compiled
@@ -340,9 +323,9 @@ def _write(row: int, count: int, fragments: Row, picture: Picture) -> None:
     """Add a row's fragments to their pixels."""
     table, columns, rgb, coverage = fragments.table, fragments.columns, picture.rgb, picture.coverage
     for at in range(count):
-        column, weight = columns[at], table[at, WEIGHT]
+        column, weight = columns[at], table[WEIGHT, at]
         for channel in range(3):
-            rgb[row, column, channel] += table[at, RED + channel] * weight
+            rgb[row, column, channel] += table[RED + channel, at] * weight
         coverage[row, column] += weight
 
 
@@ -372,15 +355,16 @@ def resolve(buffers: tuple[Single, Indices], grid: Grid, scene: Scene) -> Pictur
     picture = Picture(rgb, coverage, depth, owner)
     size = grid.columns * grid.samples
     numbers = np.empty((3, size), dtype=np.int64)
-    fragments = Row(np.empty((size, _COLUMNS)), numbers[0], numbers[1], numbers[2])
+    fragments = Row(np.empty((ROWS, size)), numbers[0], numbers[1], numbers[2])
+    light = np.empty(size)
     pieces, skin, weather = scene.pieces, scene.skin, scene.weather
     for row in range(height):
-        count = _gather(row, buffers[1], grid, fragments)
+        count = gather(row, buffers[1], grid, fragments)
         _locate(count, fragments, pieces, skin, scene.viewer)
         _dress(count, fragments, skin, weather, scene.viewer.pixel)
         _light(count, fragments.table, scene.cover, weather.direction)
-        _add_lamps(count, fragments.table, weather.lamps)
-        _send(count, fragments, skin.looks, weather)
+        _add_lamps(count, fragments.table, weather.lamps, light)
+        _send(count, fragments, skin, weather)
         _write(row, count, fragments, picture)
     _write_nearest(grid, buffers, skin.owners[pieces.faces], picture)
     return picture

@@ -20,7 +20,7 @@ from data_registry.scene3d.compiled import compiled
 from data_registry.scene3d.light import Light
 from data_registry.scene3d.materials import Material
 from data_registry.scene3d.mesh import Mesh, joined, triple
-from data_registry.scene3d.spans import Grid, Pieces, Single, draw, plane_through
+from data_registry.scene3d.spans import Grid, Ints, Pieces, Single, draw, plane_through, touches
 
 Pair = tuple[float, float]
 Triple = tuple[float, float, float]
@@ -93,11 +93,15 @@ class Shadows:
 
         Of faces that look away from the sun the answer means nothing: they get none anyway.
         """
-        return _sun_shares(self.cover, np.ascontiguousarray(points), np.ascontiguousarray(normals))
+        shares = np.ones(len(points))
+        take_sun(self.cover, np.ascontiguousarray(points.T), np.ascontiguousarray(normals.T), shares)
+        return shares
 
     def sky_share(self, points: Array) -> Array:
         """Return the share (N,) of the sky that things near the ground leave to points (N, 3)."""
-        return _sky_shares(self.cover, np.ascontiguousarray(points))
+        shares = np.ones(len(points))
+        take_sky(self.cover, np.ascontiguousarray(points.T), shares)
+        return shares
 
 
 def cast_shadows(casters: Sequence[Mesh], camera: PinholeCamera, light: Light) -> Shadows:
@@ -151,8 +155,9 @@ def _corner(middle: Array, texel: float, count: int) -> Array:
 
 def _raise(highest: Single, triangles: Array, axes: Array, origin: Array, texel: float) -> None:
     """Raise a map (N, N) to the greatest height along the last axis of what lies over each texel."""
-    pieces = _flattened(triangles, axes, origin, texel)
-    draw(pieces, Grid(0, 0, len(highest), len(highest), 1), highest, np.zeros((0, 0), dtype=np.int32))
+    grid = Grid(0, 0, len(highest), len(highest), 1)
+    pieces = _flattened(triangles, axes, (origin[0], origin[1], texel), grid)
+    draw(pieces, grid, highest, np.zeros((0, 0), dtype=np.int32))
 
 
 def _heights(triangles: Array, axes: Array, origin: Array) -> Single:
@@ -163,18 +168,19 @@ def _heights(triangles: Array, axes: Array, origin: Array) -> Single:
 
 
 @compiled
-def _flattened(triangles: Array, axes: Array, origin: Array, texel: float) -> Pieces:
-    """Look at triangles (M, 3, 3) along the last axis: corners in texels, heights as planes."""
+def _flattened(triangles: Array, axes: Array, lattice: Triple, grid: Grid) -> Pieces:
+    """Look at triangles (M, 3, 3) along the last axis: corners in texels, heights as planes, without those outside."""
     corners, planes = np.empty((len(triangles), 3, 2)), np.empty((len(triangles), 3))
     heights = np.empty(3)
+    left, bottom, texel = lattice
     count = 0
     for face in range(len(triangles)):
         for corner in range(3):
-            x, y, z = triangles[face, corner]
-            corners[count, corner, 0] = (axes[0, 0] * x + axes[0, 1] * y + axes[0, 2] * z - origin[0]) / texel
-            corners[count, corner, 1] = (axes[1, 0] * x + axes[1, 1] * y + axes[1, 2] * z - origin[1]) / texel
+            x, y, z = triangles[face, corner, 0], triangles[face, corner, 1], triangles[face, corner, 2]
+            corners[count, corner, 0] = (axes[0, 0] * x + axes[0, 1] * y + axes[0, 2] * z - left) / texel
+            corners[count, corner, 1] = (axes[1, 0] * x + axes[1, 1] * y + axes[1, 2] * z - bottom) / texel
             heights[corner] = axes[2, 0] * x + axes[2, 1] * y + axes[2, 2] * z
-        if plane_through(corners[count], heights, planes[count]):
+        if touches(corners, count, grid) and plane_through(corners[count], heights, planes[count]):
             count += 1
     return Pieces(corners[:count], planes[:count], np.arange(count))
 
@@ -182,25 +188,48 @@ def _flattened(triangles: Array, axes: Array, origin: Array, texel: float) -> Pi
 def _ground(triangles: Array, lying: npt.NDArray[np.bool_], origin: Array) -> Single:
     """Return the height (K, K) of what is made of a ground's material, elsewhere of the lowest thing."""
     known = _heights(triangles[lying], np.eye(3), origin)
-    lowest = -_heights(triangles, DOWNWARDS, origin)
-    return np.minimum(np.where(np.isfinite(known), known, lowest), np.float32(NO_GROUND_M))
+    covered = np.isfinite(known)
+    if not covered.all():
+        known = np.where(covered, known, -_heights(triangles, DOWNWARDS, origin))
+    return np.minimum(known, np.float32(NO_GROUND_M))
 
 
 def _feet(triangles: Array, ground: Single, origin: Array) -> Single:
     """Return the share (K, K) of the sky that low bodies take from the ground around them."""
-    low, high = triangles[:, :, 2].min(axis=1), triangles[:, :, 2].max(axis=1)
-    index = np.floor((triangles[:, :, :2].mean(axis=1) - origin) / FEET_TEXEL_M + 0.5).astype(np.int64)
-    inside = ((index >= 0) & (index < FEET_TEXELS)).all(axis=1)
-    column, row = np.where(inside[:, None], index, 0).T
-    gap = low - ground[row, column]
-    near = inside & (gap < FEET_HEIGHT_M)
-    bodies = -_heights(triangles[near & (gap > STEP_M)], DOWNWARDS, origin) - ground
+    raised, steep = _near_ground(triangles, ground, (origin[0], origin[1], FEET_TEXEL_M))
+    bodies = -_heights(triangles[raised], DOWNWARDS, origin) - ground
     taken = ((bodies > STEP_M) & (bodies < FEET_HEIGHT_M)).astype(np.float32)
-    _mark_walls(triangles[near & (high - low > WALL_M)], (origin[0], origin[1], FEET_TEXEL_M), taken)
+    _mark_walls(triangles[steep], (origin[0], origin[1], FEET_TEXEL_M), taken)
     size = round(FEET_BLUR_M / FEET_TEXEL_M)
     for _ in range(2):
         taken = uniform_filter(taken, size, mode="constant")
     return (taken * np.float32(FEET_SHARE)).astype(np.float32)
+
+
+@compiled
+def _near_ground(triangles: Array, ground: Single, lattice: Triple) -> tuple[Ints, Ints]:
+    """Return the triangles (M, 3, 3) near the ground that hang above it, and those that stand on it like walls."""
+    left, bottom, texel = lattice
+    raised, steep = np.empty(len(triangles), dtype=np.int64), np.empty(len(triangles), dtype=np.int64)
+    hanging, standing = 0, 0
+    for face in range(len(triangles)):
+        x = (triangles[face, 0, 0] + triangles[face, 1, 0] + triangles[face, 2, 0]) / 3.0
+        y = (triangles[face, 0, 1] + triangles[face, 1, 1] + triangles[face, 2, 1]) / 3.0
+        column, row = np.floor((x - left) / texel + 0.5), np.floor((y - bottom) / texel + 0.5)
+        if not (0.0 <= column < ground.shape[1] and 0.0 <= row < ground.shape[0]):
+            continue
+        low = min(triangles[face, 0, 2], triangles[face, 1, 2], triangles[face, 2, 2])
+        high = max(triangles[face, 0, 2], triangles[face, 1, 2], triangles[face, 2, 2])
+        gap = low - ground[int(row), int(column)]
+        if gap >= FEET_HEIGHT_M:
+            continue
+        if gap > STEP_M:
+            raised[hanging] = face
+            hanging += 1
+        if high - low > WALL_M:
+            steep[standing] = face
+            standing += 1
+    return raised[:hanging], steep[:standing]
 
 
 @compiled
@@ -225,83 +254,85 @@ def _mark_walls(triangles: Array, lattice: Triple, taken: Single) -> None:
 
 
 @compiled
-def _sun_shares(cover: Cover, points: Array, normals: Array) -> Array:
-    maps, axes, origins = cover.sun, cover.axes, cover.origins
-    result = np.empty(len(points))
-    for index in range(len(points)):
-        point = (points[index, 0], points[index, 1], points[index, 2])
-        normal = (normals[index, 0], normals[index, 1], normals[index, 2])
-        result[index] = sun_share(maps, axes, origins, point, normal)
-    return result
+def take_sun(cover: Cover, points: Array, normals: Array, sunlit: Array) -> None:
+    """Multiply light of the sun (N,) by its share that reaches points (3, N) of faces with unit normals (3, N).
 
-
-@compiled
-def _sky_shares(cover: Cover, points: Array) -> Array:
-    feet, ground, corner = cover.feet, cover.ground, cover.feet_origin
-    result = np.empty(len(points))
-    for index in range(len(points)):
-        result[index] = sky_share(feet, ground, corner, (points[index, 0], points[index, 1], points[index, 2]))
-    return result
-
-
-@compiled
-def sun_share(maps: Single, axes: Axes, origins: tuple[Pair, Pair], point: Triple, normal: Triple) -> float:
-    """Return the share of the sun that reaches a point of a face with this unit normal, which looks to the sun.
-
-    The first three arguments are a cover's: one tuple would be taken apart anew, and slowly, for every point.
+    The faces look to the sun. A loop of its own and not a function of a point: its many arguments would cost more.
     """
-    if not maps.size:
-        return 1.0
-    right = axes[0][0] * point[0] + axes[0][1] * point[1] + axes[0][2] * point[2]
-    up = axes[1][0] * point[0] + axes[1][1] * point[1] + axes[1][2] * point[2]
-    level, texel = 0, FINE_M
-    u, v = (right - origins[0][0]) / texel, (up - origins[0][1]) / texel
-    if not (1.0 <= u < TEXELS - 2 and 1.0 <= v < TEXELS - 2):
-        level, texel = 1, COARSE_M
-        u, v = (right - origins[1][0]) / texel, (up - origins[1][1]) / texel
+    if not cover.sun.size:
+        return
+    heights, origins, (across, upwards, toward) = cover.sun.ravel(), cover.origins, cover.axes
+    for at in range(len(sunlit)):
+        if sunlit[at] <= 0.0:
+            continue
+        x, y, z = points[0, at], points[1, at], points[2, at]
+        right = across[0] * x + across[1] * y + across[2] * z
+        up = upwards[0] * x + upwards[1] * y + upwards[2] * z
+        level, texel = 0, FINE_M
+        u, v = (right - origins[0][0]) / texel, (up - origins[0][1]) / texel
         if not (1.0 <= u < TEXELS - 2 and 1.0 <= v < TEXELS - 2):
-            return 1.0
-    toward = axes[2]
-    rise = max(normal[0] * toward[0] + normal[1] * toward[1] + normal[2] * toward[2], 1e-3)
-    along_u = -(normal[0] * axes[0][0] + normal[1] * axes[0][1] + normal[2] * axes[0][2]) / rise * texel
-    along_v = -(normal[0] * axes[1][0] + normal[1] * axes[1][1] + normal[2] * axes[1][2]) / rise * texel
-    height = toward[0] * point[0] + toward[1] * point[1] + toward[2] * point[2]
-    plane = (height + RELIEF_M / rise, along_u, along_v)
-    return _lit_share(maps, level, (u, v), plane, height + CREASE_TEXELS * texel)
+            level, texel = 1, COARSE_M
+            u, v = (right - origins[1][0]) / texel, (up - origins[1][1]) / texel
+            if not (1.0 <= u < TEXELS - 2 and 1.0 <= v < TEXELS - 2):
+                continue
+        height = toward[0] * x + toward[1] * y + toward[2] * z
+        column, row = int(u + 0.5), int(v + 0.5)
+        # Without a sign: a negative index would have to be looked for in every texel.
+        first = np.uintp((level * TEXELS + row - 1) * TEXELS + column - 1)
+        least = height + CREASE_TEXELS * texel
+        if _highest(heights, first) <= least:
+            continue  # most places are in full sun
+        nx, ny, nz = normals[0, at], normals[1, at], normals[2, at]
+        rise = max(nx * toward[0] + ny * toward[1] + nz * toward[2], 1e-3)
+        along_u = -(nx * across[0] + ny * across[1] + nz * across[2]) / rise * texel
+        along_v = -(nx * upwards[0] + ny * upwards[1] + nz * upwards[2]) / rise * texel
+        plane = (height + RELIEF_M / rise, along_u, along_v)
+        sunlit[at] *= _lit_share(heights, first, (u - column, v - row), plane, least)
 
 
 @compiled
-def _lit_share(maps: Single, level: int, place: Pair, plane: Triple, least: float) -> float:
+def _highest(heights: Single, first: np.uintp) -> float:
+    """Return the greatest of 3 x 3 texels from a first one on."""
+    one, two, line = np.uintp(1), np.uintp(2), np.uintp(TEXELS)
+    second, third = first + line, first + line + line
+    upper = max(heights[first], heights[first + one], heights[first + two])
+    middle = max(heights[second], heights[second + one], heights[second + two])
+    return max(upper, middle, max(heights[third], heights[third + one], heights[third + two]))
+
+
+@compiled
+def _lit_share(heights: Single, first: np.uintp, place: Pair, plane: Triple, least: float) -> float:
     """Return the share of 3 x 3 texels, weighted by a smooth bump, with nothing above the face's plane and `least`."""
-    u, v = place
+    across, down = place
     height, along_u, along_v = plane
-    column, row = int(u + 0.5), int(v + 0.5)
-    across, down = u - column, v - row
+    one, two, line = np.uintp(1), np.uintp(2), np.uintp(TEXELS)
     left, middle, right = (0.5 - across) ** 2 * 0.5, 0.75 - across * across, (0.5 + across) ** 2 * 0.5
     hidden = 0.0
     for step in range(-1, 2):
         weight = 0.75 - down * down if step == 0 else (0.5 + step * down) ** 2 * 0.5
         expected = height + along_v * (step - down) - along_u * across
-        line = row + step
-        part = left * (maps[level, line, column - 1] > max(expected - along_u, least))
-        part += middle * (maps[level, line, column] > max(expected, least))
-        part += right * (maps[level, line, column + 1] > max(expected + along_u, least))
+        part = left * (heights[first] > max(expected - along_u, least))
+        part += middle * (heights[first + one] > max(expected, least))
+        part += right * (heights[first + two] > max(expected + along_u, least))
         hidden += weight * part
+        first += line
     return max(1.0 - hidden, 0.0)
 
 
 @compiled
-def sky_share(feet: Single, ground: Single, corner: Pair, point: Triple) -> float:
-    """Return the share of the sky that things near the ground leave to a point; first the cover's own fields."""
+def take_sky(cover: Cover, points: Array, shares: Array) -> None:
+    """Multiply light of the sky (N,) by its share that things near the ground leave to points (3, N)."""
+    feet, ground, corner = cover.feet, cover.ground, cover.feet_origin
     size = len(feet)
-    u, v = (point[0] - corner[0]) / FEET_TEXEL_M, (point[1] - corner[1]) / FEET_TEXEL_M
-    if not (0.0 <= u < size - 1 and 0.0 <= v < size - 1):
-        return 1.0
-    height = point[2] - ground[int(v + 0.5), int(u + 0.5)]
-    if height >= FEET_HEIGHT_M:
-        return 1.0
-    column, row = int(u), int(v)
-    right, down = u - column, v - row
-    upper = feet[row, column] * (1.0 - right) + feet[row, column + 1] * right
-    lower = feet[row + 1, column] * (1.0 - right) + feet[row + 1, column + 1] * right
-    return 1.0 - (upper + (lower - upper) * down) * min(1.0 - height / FEET_HEIGHT_M, 1.0)
+    for at in range(len(shares)):
+        u, v = (points[0, at] - corner[0]) / FEET_TEXEL_M, (points[1, at] - corner[1]) / FEET_TEXEL_M
+        if not (0.0 <= u < size - 1 and 0.0 <= v < size - 1):
+            continue
+        height = points[2, at] - ground[int(v + 0.5), int(u + 0.5)]
+        if height >= FEET_HEIGHT_M:
+            continue
+        column, row = int(u), int(v)
+        right, down = u - column, v - row
+        upper = feet[row, column] * (1.0 - right) + feet[row, column + 1] * right
+        lower = feet[row + 1, column] * (1.0 - right) + feet[row + 1, column + 1] * right
+        shares[at] *= 1.0 - (upper + (lower - upper) * down) * min(1.0 - height / FEET_HEIGHT_M, 1.0)

@@ -75,28 +75,51 @@ def plane_through(corners: Array, heights: Array, plane: Array) -> bool:
 
 
 @compiled
-def projected(triangles: Array, intrinsics: Array) -> Pieces:
-    """Project camera-frame triangles (M, 3, 3); cut at the near plane, a face becomes 0 to 2 pieces."""
-    corners, planes = np.empty((2 * len(triangles), 3, 2)), np.empty((2 * len(triangles), 3))
-    faces = np.empty(2 * len(triangles), dtype=np.int64)
-    polygon, flat, inverse = np.empty((4, 3)), np.empty((4, 2)), np.empty(4)
-    order = np.empty(3, dtype=np.int64)
+def projected(seen: Array, faces: Ints, intrinsics: Array, grid: Grid) -> Pieces:
+    """Project faces (M, 3) of camera-frame vertices (N, 3); cut at the near plane, a face becomes 0 to 2 pieces.
+
+    Pieces that lie wholly beside the window are left out.
+    """
+    corners, planes = np.empty((2 * len(faces), 3, 2)), np.empty((2 * len(faces), 3))
+    whose = np.empty(2 * len(faces), dtype=np.int64)
+    triangle, polygon, flat, inverse = np.empty((3, 3)), np.empty((4, 3)), np.empty((4, 2)), np.empty(4)
+    heights = np.empty(3)
     count = 0
-    for face in range(len(triangles)):
-        size = _clipped(triangles[face], polygon)
+    for face in range(len(faces)):
+        first, second, third = faces[face, 0], faces[face, 1], faces[face, 2]
+        if max(seen[first, 2], seen[second, 2], seen[third, 2]) < NEAREST_DEPTH_M:
+            continue
+        for axis in range(3):
+            triangle[0, axis] = seen[first, axis]
+            triangle[1, axis] = seen[second, axis]
+            triangle[2, axis] = seen[third, axis]
+        size = _clipped(triangle, polygon)
         for corner in range(size):
-            x, y, z = polygon[corner]
+            x, y, z = polygon[corner, 0], polygon[corner, 1], polygon[corner, 2]
             inverse[corner] = 1.0 / z
             flat[corner, 0] = (intrinsics[0, 0] * x + intrinsics[0, 1] * y) / z + intrinsics[0, 2]
             flat[corner, 1] = (intrinsics[1, 0] * x + intrinsics[1, 1] * y) / z + intrinsics[1, 2]
         for last in range(2, size):
-            order[0], order[1], order[2] = 0, last - 1, last
             for corner in range(3):
-                corners[count, corner] = flat[order[corner]]
-            if plane_through(corners[count], inverse[order], planes[count]):
-                faces[count] = face
+                taken = 0 if corner == 0 else last - 2 + corner
+                corners[count, corner, 0], corners[count, corner, 1] = flat[taken, 0], flat[taken, 1]
+                heights[corner] = inverse[taken]
+            if touches(corners, count, grid) and plane_through(corners[count], heights, planes[count]):
+                whose[count] = face
                 count += 1
-    return Pieces(corners[:count], planes[:count], faces[:count])
+    return Pieces(corners[:count], planes[:count], whose[:count])
+
+
+@compiled
+def touches(corners: Array, piece: int, grid: Grid) -> bool:
+    """Tell whether a piece's bounding box comes within a pixel of the window."""
+    u0, u1, u2 = corners[piece, 0, 0], corners[piece, 1, 0], corners[piece, 2, 0]
+    v0, v1, v2 = corners[piece, 0, 1], corners[piece, 1, 1], corners[piece, 2, 1]
+    left, top = grid.left / grid.samples - 1.5, grid.top / grid.samples - 1.5
+    right, bottom = left + grid.columns / grid.samples + 2.0, top + grid.rows / grid.samples + 2.0
+    if max(u0, u1, u2) < left or min(u0, u1, u2) > right:
+        return False
+    return max(v0, v1, v2) >= top and min(v0, v1, v2) <= bottom
 
 
 @compiled
@@ -107,26 +130,24 @@ def _first_sample(position: float, samples: int, low: int, high: int) -> int:
 
 
 @compiled
-def _order_edges(corners: Array, edges: Array) -> None:
-    """Write a triangle's (3, 2) edges into rows (upper v, lower v, upper u, slope), the same from either side."""
-    for edge in range(3):
-        upper, lower = corners[edge], corners[(edge + 1) % 3]
-        if upper[1] > lower[1] or (upper[1] == lower[1] and upper[0] > lower[0]):
-            upper, lower = lower, upper
-        edges[edge, 0], edges[edge, 1], edges[edge, 2] = upper[1], lower[1], upper[0]
-        edges[edge, 3] = (lower[0] - upper[0]) / (lower[1] - upper[1]) if lower[1] > upper[1] else 0.0
+def _slope(u0: float, v0: float, u1: float, v1: float) -> float:
+    """Return the columns that an edge gains a row; a level edge crosses no row."""
+    return (u1 - u0) / (v1 - v0) if v1 > v0 else 0.0
 
 
 @compiled
-def _span(edges: Array, v: float, grid: Grid) -> tuple[int, int]:
-    """Return the half-open run of sample columns that a row at v has in common with a triangle."""
-    low, high = np.inf, -np.inf
-    for edge in range(3):
-        if edges[edge, 0] <= v < edges[edge, 1]:
-            crossing = edges[edge, 2] + (v - edges[edge, 0]) * edges[edge, 3]
-            low, high = min(low, crossing), max(high, crossing)
-    right = grid.left + grid.columns
-    return _first_sample(low, grid.samples, grid.left, right), _first_sample(high, grid.samples, grid.left, right)
+def _sorted_corners(corners: Array, piece: int) -> tuple[float, float, float, float, float, float]:
+    """Return a triangle's corners (u, v) from the upper to the lower: each edge comes out the same from either side."""
+    u0, v0 = corners[piece, 0, 0], corners[piece, 0, 1]
+    u1, v1 = corners[piece, 1, 0], corners[piece, 1, 1]
+    u2, v2 = corners[piece, 2, 0], corners[piece, 2, 1]
+    if v1 < v0:
+        u0, v0, u1, v1 = u1, v1, u0, v0
+    if v2 < v1:
+        u1, v1, u2, v2 = u2, v2, u1, v1
+        if v1 < v0:
+            u0, v0, u1, v1 = u1, v1, u0, v0
+    return u0, v0, u1, v1, u2, v2
 
 
 @compiled
@@ -139,28 +160,38 @@ def draw(pieces: Pieces, grid: Grid, highest: Single, winner: npt.NDArray[np.int
         highest: (rows, columns), the value to beat, changed in place.
         winner: (rows, columns), index of the winning piece, changed in place; or (0, 0) when nobody asks.
     """
-    edges = np.empty((3, 4))
     named = winner.size > 0
-    left, top, samples = grid.left, grid.top, grid.samples
-    all_corners, planes = pieces.corners, pieces.planes
-    for piece in range(len(all_corners)):
-        corners = all_corners[piece]
-        upper = min(corners[0, 1], corners[1, 1], corners[2, 1])
-        lower = max(corners[0, 1], corners[1, 1], corners[2, 1])
-        first = _first_sample(upper, samples, top, top + grid.rows)
-        last = _first_sample(lower, samples, top, top + grid.rows)
+    left, top, samples, width = grid.left, grid.top, grid.samples, grid.columns
+    right = left + width
+    values, names = highest.ravel(), winner.ravel()
+    corners, planes = pieces.corners, pieces.planes
+    for piece in range(len(corners)):
+        u0, v0, u1, v1, u2, v2 = _sorted_corners(corners, piece)
+        first = _first_sample(v0, samples, top, top + grid.rows)
+        last = _first_sample(v2, samples, top, top + grid.rows)
         if first == last:
             continue
-        _order_edges(corners, edges)
+        long, over, under = _slope(u0, v0, u2, v2), _slope(u0, v0, u1, v1), _slope(u1, v1, u2, v2)
         a, b, c = planes[piece, 0], planes[piece, 1], planes[piece, 2]
+        step = a / samples
         for row in range(first, last):
             v = (row + 0.5) / samples - 0.5
-            start, end = _span(edges, v, grid)
-            level, step = a * (0.5 / samples - 0.5) + b * v + c, a / samples
-            line = row - top
-            for column in range(start, end):
-                value = np.float32(step * column + level)
-                if value > highest[line, column - left]:
-                    highest[line, column - left] = value
-                    if named:
-                        winner[line, column - left] = piece
+            if v < v0 or v >= v2:
+                continue
+            one = u0 + (v - v0) * long
+            other = u0 + (v - v0) * over if v < v1 else u1 + (v - v1) * under
+            start = _first_sample(min(one, other), samples, left, right)
+            end = _first_sample(max(one, other), samples, left, right)
+            level = a * (0.5 / samples - 0.5) + b * v + c
+            offset = (row - top) * width - left
+            if named:
+                for column in range(start, end):
+                    # an index without a sign: a negative one would have to be looked for in every sample
+                    value, at = np.float32(step * column + level), np.uintp(offset + column)
+                    if value > values[at]:
+                        values[at] = value
+                        names[at] = piece
+            else:
+                for column in range(start, end):
+                    value, at = np.float32(step * column + level), np.uintp(offset + column)
+                    values[at] = value if value > values[at] else values[at]

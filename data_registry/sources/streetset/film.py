@@ -101,15 +101,22 @@ def _sky(sky: Backdrop, u: float, v: float) -> Triple:
     veil = _cloudiness(sky, x, y, up) if sky.cloud_share > 0.0 and z > 0.0 else 0.0
     haze = 1.0 - np.exp(-sky.fog * HAZE_HEIGHT_M / max(up, 0.004))
     ground = min(max(-z * 40.0, 0.0), 1.0)
-    result = np.empty(3)
-    for channel in range(3):
-        zenith, horizon, earth, shine, cloud = sky.colours[:, channel]
-        value = zenith + (horizon - zenith) * low + shine * glow * (1.0 - 0.7 * veil)
-        lit = cloud * (0.80 + 0.20 * (1.0 - veil)) + 0.6 * shine * glow
-        value += (lit - value) * 0.92 * veil
-        value += (earth - value) * ground
-        result[channel] = value + (sky.air[channel] - value) * haze
-    return result[0], result[1], result[2]
+    air = (glow, low, veil, haze, ground)
+    return _sky_channel(sky, 0, air), _sky_channel(sky, 1, air), _sky_channel(sky, 2, air)
+
+
+@compiled
+def _sky_channel(sky: Backdrop, channel: int, air: tuple[float, float, float, float, float]) -> float:
+    """Return one colour of the sky; air: glow, share of the horizon's colour, clouds, haze, share of the ground."""
+    glow, low, veil, haze, ground = air
+    colours = sky.colours
+    zenith, horizon, earth = colours[0, channel], colours[1, channel], colours[2, channel]
+    shine, cloud = colours[3, channel], colours[4, channel]
+    value = zenith + (horizon - zenith) * low + shine * glow * (1.0 - 0.7 * veil)
+    lit = cloud * (0.80 + 0.20 * (1.0 - veil)) + 0.6 * shine * glow
+    value += (lit - value) * 0.92 * veil
+    value += (earth - value) * ground
+    return value + (sky.air[channel] - value) * haze
 
 
 @compiled
@@ -181,23 +188,26 @@ def developed(light: Single, halo: Single, step: int, look: Triple, dice: Bytes,
     height, width = light.shape[:2]
     softness, noise, dark = look
     result = np.empty((height, width, 3), dtype=np.uint8)
+    # 104.5 and 73.9: standard deviations of the sum of two uniform bytes, and of one.
+    tints = 0.6 * (np.arange(256) - 127.5) / 73.9
+    blooms = halo.size > 0
     for row in range(height):
-        above, below = max(row - 1, 0), min(row + 1, height - 1)
+        above, here, below = light[max(row - 1, 0)], light[row], light[min(row + 1, height - 1)]
+        first, second, others = dice[0, row], dice[1, row], dice[2:, row]
         for column in range(width):
             left, right = max(column - 1, 0), min(column + 1, width - 1)
-            grey = float(dice[0, row, column]) + float(dice[1, row, column]) - 255.0
+            grey = 0.8 * (float(first[column]) + float(second[column]) - 255.0) / 104.5
             for channel in range(3):
-                around = light[above, column, channel] + light[below, column, channel]
-                around += light[row, left, channel] + light[row, right, channel]
-                value = light[row, column, channel] * (1.0 - softness) + 0.25 * softness * around
-                if halo.size:
+                around = above[column, channel] + below[column, channel]
+                around += here[left, channel] + here[right, channel]
+                value = here[column, channel] * (1.0 - softness) + 0.25 * softness * around
+                if blooms:
                     value += _bloom(halo, (row + 0.5) / step - 0.5, (column + 0.5) / step - 0.5, channel)
                 place = _bent(value) * TABLE_STEPS
-                index = min(int(place), TABLE_STEPS - 1)
-                level = table[index] + (place - index) * (table[index + 1] - table[index])
-                # 104.5 and 73.9: standard deviations of the sum of two uniform bytes, and of one.
+                index = np.uintp(min(int(place), TABLE_STEPS - 1))
+                lower = table[index]
+                level = lower + (place - index) * (table[index + np.uintp(1)] - lower)
                 strength = dark + (noise - dark) * min(level / 128.0, 1.0)
-                tint = float(dice[2 + channel, row, column]) - 127.5
-                level += strength * (0.8 * grey / 104.5 + 0.6 * tint / 73.9)
+                level += strength * (grey + tints[others[channel, column]])
                 result[row, column, channel] = np.uint8(min(max(level + 0.5, 0.0), 255.0))
     return result

@@ -85,11 +85,14 @@ def in_reach(mesh: Mesh, camera: PinholeCamera) -> Mesh:
     """Return the faces that a camera may see or that may cast a shadow into its view: most of a town is behind it."""
     seen = camera.ego_to_camera.apply(mesh.vertices)
     spread = 1.1 * camera.width / 2 / float(camera.intrinsics[0, 0])
-    near = (seen[:, 2] > -SHADOW_REACH_M) & (np.abs(seen[:, 0]) < spread * np.maximum(seen[:, 2], 0) + SHADOW_REACH_M)
-    sides = seen[:, 0] > 0
+    ahead = seen[:, 2] > -SHADOW_REACH_M
+    near = ahead & (np.abs(seen[:, 0]) < spread * np.maximum(seen[:, 2], 0) + SHADOW_REACH_M)
+    # One byte a vertex, so that the faces' corners are looked up once: near, on either side, not behind.
+    marks = near + 2 * (seen[:, 0] > 0) + 4 * (seen[:, 0] <= 0) + np.uint8(8) * ahead
+    first, second, third = mesh.faces.T
+    found = marks[first] | marks[second] | marks[third]
     # A face with all corners out of reach may still cross the view when they are on both sides of it.
-    kept = near[mesh.faces].any(axis=1) | (sides[mesh.faces].any(axis=1) & ~sides[mesh.faces].all(axis=1))
-    kept &= (seen[:, 2] > -SHADOW_REACH_M)[mesh.faces].any(axis=1)
+    kept = ((found & 1 != 0) | (found & 6 == 6)) & (found & 8 != 0)
     return Mesh(mesh.vertices, mesh.faces[kept], mesh.colours[kept], mesh.materials[kept])
 
 
