@@ -1,7 +1,4 @@
-"""The grain of surfaces: a periodic noise tile with smaller copies for far surfaces, looked up in compiled code.
-
-Only the raw stream of PCG64 is used, which numpy keeps stable.
-"""
+"""The grain of surfaces: a periodic noise tile with smaller copies for far surfaces, looked up in compiled code."""
 
 from __future__ import annotations
 
@@ -12,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from data_registry.scene3d.compiled import compiled
+from data_registry.scene3d.raw_noise import raw_bytes
 
 Single = npt.NDArray[np.float32]
 
@@ -27,8 +25,9 @@ def noise_levels() -> Single:
     """Return all levels of the tile one after the other, finest first; mean 0, values about -1..1."""
     tile = np.zeros((TILE, TILE), dtype=np.float32)
     for octave, (cells, weight) in enumerate(_OCTAVES):
-        stream = np.random.PCG64(1000 + octave).random_raw(cells * cells // 8).astype("<u8").view(np.uint8)
-        coarse = stream.reshape(cells, cells).astype(np.float32) / np.float32(127.5) - np.float32(1.0)
+        coarse = raw_bytes(1000 + octave, cells * cells).reshape(cells, cells).astype(np.float32) / np.float32(
+            127.5
+        ) - np.float32(1.0)
         tile += np.float32(weight) * _enlarged(coarse, TILE // cells)
     levels = [tile - tile.mean(dtype=np.float64).astype(np.float32)]
     while len(levels) < LEVELS:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -100,8 +99,3 @@ class Source(Protocol):
             SourceChangedError: its digest is not the keyframe's.
         """
         ...
-
-
-def camera_names(keyframe: Keyframe) -> Sequence[str]:
-    """Return the sensors that a keyframe has pictures of at its own time, sorted."""
-    return sorted({camera.sensor_id for camera in keyframe.cameras if camera.frame_offset == 0})

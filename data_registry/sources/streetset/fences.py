@@ -6,11 +6,11 @@ import numpy as np
 
 from data_registry.scene3d.materials import Material
 from data_registry.scene3d.mesh import Mesh, joined
+from data_registry.scene3d.raw_noise import raw_bytes
 from data_registry.scene3d.solids import Colour, box
 from data_registry.sources.streetset.alignment import Alignment, Reach
 from data_registry.sources.streetset.fittings import BLACK, RED, WOOD, ZINC
 from data_registry.sources.streetset.ground import lattice
-from data_registry.sources.streetset.noise import raw_bytes
 from data_registry.sources.streetset.panes import panes
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from data_registry.geometry import Array
 from data_registry.scene3d.compiled import compiled
 from data_registry.scene3d.light import srgb_from_linear
-from data_registry.sources.streetset.noise import raw_bytes
+from data_registry.scene3d.raw_noise import raw_bytes
 
 Single = npt.NDArray[np.float32]
 Bytes = npt.NDArray[np.uint8]

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from data_registry.geometry import Array
 from data_registry.scene3d.materials import Material
 from data_registry.scene3d.mesh import Mesh, joined
+from data_registry.scene3d.raw_noise import raw_bytes
 from data_registry.scene3d.solids import Colour
-from data_registry.sources.streetset.noise import raw_bytes
 from data_registry.sources.streetset.panes import blocks, panes, spanned
 
 RENDERS: Final[tuple[Colour, ...]] = (

@@ -17,10 +17,10 @@ import shapely
 from data_registry.geometry import Array, GeometryError
 from data_registry.scene3d.materials import Material
 from data_registry.scene3d.mesh import Mesh, joined
+from data_registry.scene3d.raw_noise import raw_bytes
 from data_registry.scene3d.shapes import ground_polygon
 from data_registry.scene3d.solids import Colour
 from data_registry.sources.streetset.alignment import Alignment, Reach, height_near
-from data_registry.sources.streetset.noise import raw_bytes
 
 DECAL_M: Final = 0.01
 KERB_M: Final = 0.12
@@ -41,7 +41,6 @@ class Finish:
 
 ASPHALT: Final = Finish((0.105, 0.105, 0.104), Material.ASPHALT)
 NEW_ASPHALT: Final = Finish((0.055, 0.055, 0.057), Material.ASPHALT)
-OLD_ASPHALT: Final = Finish((0.150, 0.146, 0.138), Material.ASPHALT)
 CONCRETE: Final = Finish((0.30, 0.29, 0.27), Material.PAVING)
 SLABS: Final = Finish((0.27, 0.258, 0.238), Material.PAVING)
 GRANITE: Final = Finish((0.33, 0.325, 0.315), Material.PAVING)

@@ -13,11 +13,12 @@ from PIL import Image
 from scipy.ndimage import gaussian_filter
 
 from data_registry.geometry import PinholeCamera
+from data_registry.scene3d.grain import Single
 from data_registry.scene3d.light import Lamp, Light
 from data_registry.scene3d.mesh import Mesh, joined
 from data_registry.scene3d.rasteriser import render
+from data_registry.scene3d.raw_noise import raw_bytes
 from data_registry.sources.streetset.conditions import Condition, Sensor
-from data_registry.sources.streetset.noise import Single, raw_bytes
 from data_registry.sources.streetset.sky import Sky
 
 if TYPE_CHECKING:

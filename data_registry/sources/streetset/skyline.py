@@ -7,9 +7,9 @@ import numpy as np
 from data_registry.geometry import Transform, yaw_rotation
 from data_registry.scene3d.materials import Material
 from data_registry.scene3d.mesh import Mesh, joined
+from data_registry.scene3d.raw_noise import raw_bytes
 from data_registry.scene3d.solids import Colour
 from data_registry.sources.streetset.fronts import PANE, RENDERS, Dice
-from data_registry.sources.streetset.noise import raw_bytes
 from data_registry.sources.streetset.panes import blocks, panes, spanned
 
 

@@ -14,9 +14,9 @@ import numpy as np
 from data_registry.geometry import Array
 from data_registry.scene3d.materials import Material
 from data_registry.scene3d.mesh import Mesh, joined
+from data_registry.scene3d.raw_noise import raw_bytes
 from data_registry.scene3d.solids import Colour, ellipsoid, tube
 from data_registry.sources.streetset.alignment import Alignment, Reach
-from data_registry.sources.streetset.noise import raw_bytes
 from data_registry.sources.streetset.panes import panes
 
 

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from data_registry.geometry import GeometryError, GroundPlane, PinholeCamera, Transform, yaw_rotation
 from data_registry.scene3d.light import Light
 from data_registry.scene3d.mesh import Mesh, joined
-from data_registry.scene3d.rasteriser import Rendering, render, shadow_polygon
+from data_registry.scene3d.rasteriser import Rendering, render
 from data_registry.scene3d.shapes import box_truck, car, pedestrian
 from data_registry.scene3d.solids import box, panel
+from tests.data_registry.scene3d.cast import shadow_polygon
 from tests.data_registry.scene3d.conftest import LOOKING_AHEAD
 
 CAMERA = PinholeCamera(

@@ -14,10 +14,11 @@ from data_registry.geometry import Array, GroundPlane, PinholeCamera, Transform,
 from data_registry.scene3d.light import Light
 from data_registry.scene3d.materials import Material
 from data_registry.scene3d.mesh import Mesh
-from data_registry.scene3d.rasteriser import render, shadow_polygon
+from data_registry.scene3d.rasteriser import render
 from data_registry.scene3d.shadows import CREASE_TEXELS, FINE_M, cast_shadows
 from data_registry.scene3d.shapes import car, pedestrian
 from data_registry.scene3d.solids import box, ellipsoid, panel
+from tests.data_registry.scene3d.cast import shadow_polygon
 from tests.data_registry.scene3d.conftest import LOOKING_AHEAD
 
 CAMERA = PinholeCamera(

@@ -76,7 +76,7 @@ def test_the_grain_is_not_taken_from_texture_that_is_streaked() -> None:
 
 def test_a_hole_in_a_wet_road_is_dark_and_mirrors_no_sky() -> None:
     asked, raw = edit("pothole", Setting(description="rain in a street"))
-    inside = ndimage.binary_erosion(raw.object_mask > 0, iterations=5)
+    inside = np.asarray(ndimage.binary_erosion(raw.object_mask > 0, iterations=5), dtype=np.bool_)
     assert raw.picture[inside].mean() < 0.75 * asked.source[inside].mean()
 
 
