@@ -279,7 +279,15 @@ def test_cancelling_gives_the_leases_back(
     assert ledger.attempts("run", stage.name) == []
 
 
-def test_ctrl_c_lets_the_running_item_finish(ledger: Ledger) -> None:
+@pytest.fixture
+def heeding_ctrl_c() -> Iterator[None]:
+    """Whatever starts the tests in the background lets them ignore Ctrl-C: Python then raises nothing."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_lets_the_running_item_finish(ledger: Ledger, heeding_ctrl_c: None) -> None:
     def behave(number: int, _calls: int) -> Outcome[Human]:
         if number == 1:
             os.kill(os.getpid(), signal.SIGINT)
