@@ -96,7 +96,7 @@ def _planned(drawn: Draw | None, asked: AuxiliarySettings) -> str:
         )
     if asked.size is not None:
         return f"auxiliary: {asked.size} screened-out combinations will be drawn once all is decided"
-    return f"auxiliary: {asked.share:g} screened-out combinations a benchmark pair will be drawn once all is decided"
+    return f"auxiliary: {asked.share:g} screened-out combinations for each benchmark pair, drawn once all is decided"
 
 
 def _skipped_lines(skipped: list[dict[str, Any]]) -> list[str]:
@@ -211,7 +211,7 @@ def _task_table(tasks: list[dict[str, Any]]) -> str:
     table = Table("task", box=None, pad_edge=False)
     for column in ("approved", "of"):
         table.add_column(column, justify="right")
-    table.add_column("most others")
+    table.add_column("most of the others")
     for row in tasks:
         table.add_row(row["task"], str(row["benchmark"]), str(row["total"]), _mostly(row))
     return _plain(table)
@@ -232,7 +232,8 @@ def _left_out_lines(made: dict[str, Any]) -> list[str]:
 def _picture_lines(pictures: list[str]) -> list[str]:
     """Return the sheet of all tasks; of those with every pair only where they begin."""
     sheet, *others = pictures
-    first = [f"  {others[0]}  (every pair, the first of {len(others)})"] if others else []
+    count = f", the first of {len(others)} sheets" if len(others) > 1 else ""
+    first = [f"  {others[0]}  (every pair{count})"] if others else []
     return [f"  {sheet}  (one pair of each task)", *first]
 
 
@@ -243,7 +244,7 @@ def _drawn_line(drawn: dict[str, Any]) -> str:
     line = f"drawn for auxiliary: {drawn['drawn']} of {counted(drawn['asked'], 'pair')} asked for"
     if not drawn["short"]:
         return line
-    return f"{line}: screening left out too few, of some tasks, in which the hazard can be seen"
+    return f"{line}: screening left out no more in which the hazard can be seen"
 
 
 def _named_logs(options: BuildOptions) -> str:

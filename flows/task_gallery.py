@@ -122,4 +122,5 @@ def _why_none(task: TaskSpec, reasons: dict[str, str]) -> str:
     if not found:
         return "no approved pair"
     reason, count = min(found.items(), key=lambda item: (-item[1], item[0]))
-    return f"no approved pair: mostly {reason.replace('_', ' ')} ({count} of {found.total()})"
+    often = f"mostly {reason.replace('_', ' ')} ({count} of {found.total()})"
+    return f"no approved pair: {reason.replace('_', ' ') if found.total() == 1 else often}"

@@ -14,7 +14,6 @@ from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
-import shapely
 from scipy import ndimage
 
 from data_registry import identity, silhouettes
@@ -108,11 +107,7 @@ def ring_exposure(view: ViewSubject) -> Reading:
 
 def truncated_fraction(view: ViewSubject) -> Reading:
     """Return which share of the placement's outline lies outside the picture."""
-    outline = view.expected.outline
-    if outline.is_empty:
-        return Reading(1.0)
-    inside = shapely.intersection(outline, silhouettes.frame(view.expected.camera))
-    return Reading(float(np.clip(1.0 - inside.area / outline.area, 0.0, 1.0)))
+    return Reading(view.expected.outside_share)
 
 
 def mask_iou_expected(view: ViewSubject) -> Reading:

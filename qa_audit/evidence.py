@@ -22,6 +22,9 @@ from data_registry.silhouettes import Pixels
 BELOW_PX: Final = 2
 """Rows below the lowest hazard pixel where a nearer object would hide the contact."""
 
+LARGEST_CUT: Final = 0.7
+"""A body of which the picture cuts off more than this share may show its head only: its contact is not known."""
+
 TOP_SHARE: Final = 6
 """The highest one of so many parts of a mask is its top."""
 
@@ -72,6 +75,14 @@ class Expectation:
     def visible(self) -> Pixels:
         """Pixels (height, width) where the placement should be seen."""
         return silhouettes.fill(self.camera, [self.outline]) & ~self.hidden
+
+    @cached_property
+    def outside_share(self) -> float:
+        """Share of the outline that lies outside the picture, 0 to 1; 1 when the camera does not see that way."""
+        if self.outline.is_empty:
+            return 1.0
+        inside = shapely.intersection(self.outline, silhouettes.frame(self.camera))
+        return float(np.clip(1.0 - inside.area / self.outline.area, 0.0, 1.0))
 
     @cached_property
     def visible_share(self) -> float:
@@ -147,6 +158,8 @@ def contact(view: ViewSubject) -> Array | str:
     column = float(np.flatnonzero(mask[row]).mean())
     if row == mask.shape[0] - 1:
         return "the picture's lower edge cuts the hazard"
+    if view.expected.outside_share > LARGEST_CUT:
+        return "most of the placement is outside the picture: what is seen need not be its feet"
     below = min(row + BELOW_PX, mask.shape[0] - 1)
     if view.expected.hidden[row : below + 1, round(column)].any():
         return "a nearer object hides the contact"

@@ -8,7 +8,7 @@ machine draws the same.
 Seats go to tasks one after another by the quota method of Balinski and Young (1975): as every share-out by largest
 remainders it stays within one of the exact share, and unlike that it never takes a seat back when there are more of
 them. Within a task the order is by seed. So a larger draw holds every smaller one. A task that runs out of combinations
-stays short, and that is told: filling up with other tasks would bend the distribution that the draw is there to follow.
+leaves its seats to the others, in their own proportions, and how far that bends the distribution is told task by task.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ class TaskDraw:
     available: int
     """Screened-out combinations that have a placement, an appearance and a view."""
     quota: int
-    """Seats in proportion to the benchmark."""
+    """Seats in proportion to the benchmark, as if every task had combinations enough."""
     drawn: tuple[str, ...]
     """Combination ids in the order of the draw."""
 
     @property
     def short(self) -> int:
-        """Seats that stay empty, since the task has too few combinations."""
-        return self.quota - len(self.drawn)
+        """Seats that the task leaves to others, since it has too few combinations."""
+        return max(self.quota - len(self.drawn), 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,28 +94,36 @@ class Draw:
 
     @property
     def short(self) -> int:
-        """Number of seats that stay empty."""
+        """Number of seats that stay empty, since no task of the benchmark has a combination left."""
         return self.asked - sum(len(one.drawn) for one in self.tasks)
 
 
 NOTHING_DRAWN: Final = Draw(0, ())
 
 
-def quotas(benchmark: Mapping[str, int], size: int, seed_root: int = 0) -> dict[str, int]:
+def quotas(
+    benchmark: Mapping[str, int], size: int, seed_root: int = 0, available: Mapping[str, int] | None = None
+) -> dict[str, int]:
     """Share `size` seats out in proportion to counts of pairs by task; see the module for how.
 
-    A tie goes to the larger task, then by seed. Without any pair there are no seats.
+    A tie goes to the larger task, then by seed. Without any pair there are no seats. With `available` no task gets more
+    seats than that; when all are full, the rest stay empty.
 
     >>> quotas({"animal": 1, "ball": 3}, 5)
     {'animal': 1, 'ball': 4}
+    >>> quotas({"animal": 1, "ball": 3}, 5, available={"animal": 9, "ball": 2})
+    {'animal': 3, 'ball': 2}
     """
     counts = {task: benchmark[task] for task in sorted(benchmark) if benchmark[task] > 0}
     lots = {task: _lot(task, seed_root) for task in counts}
     seats = dict.fromkeys(sorted(benchmark), 0)
     total = sum(counts.values())
-    for number in range(1, size + 1 if counts else 1):
-        # one more seat must not lift a task by a whole seat above its exact share
-        free = [task for task, count in counts.items() if seats[task] * total < count * number]
+    for number in range(1, size + 1):
+        left = [task for task in counts if available is None or seats[task] < available.get(task, 0)]
+        if not left:
+            break
+        # one more seat must not lift a task by a whole seat above its exact share, unless those below it are full
+        free = [task for task in left if seats[task] * total < counts[task] * number] or left
         # as floats, quotients of such small integers are equal when they are, and in the same order
         chosen = max(free, key=lambda task: (counts[task] / (seats[task] + 1), counts[task], lots[task]))
         seats[chosen] += 1
@@ -131,15 +139,19 @@ def draw(benchmark: Iterable[str], drawable: Iterable[str], settings: AuxiliaryS
         settings: how many, and the seed's root.
     """
     approved = Counter(map(_task_of, set(benchmark)))
+    names = set(drawable)
     pools: dict[str, list[str]] = {}
-    for name in set(drawable):
+    for name in names:
         pools.setdefault(_task_of(name), []).append(name)
     asked = settings.asked(approved.total())
-    seats = quotas({task: approved[task] for task in {*approved, *pools}}, asked, settings.seed_root)
+    counts = {task: approved[task] for task in {*approved, *pools}}
+    available = {task: len(pool) for task, pool in pools.items()}
+    ideal = quotas(counts, asked, settings.seed_root)
+    seats = quotas(counts, min(asked, len(names)), settings.seed_root, available)
     found: list[TaskDraw] = []
-    for task, quota in seats.items():
+    for task, quota in ideal.items():
         order = sorted(pools.get(task, ()), key=lambda name: (_lot(name, settings.seed_root), name))
-        found.append(TaskDraw(task, approved[task], len(order), quota, tuple(order[:quota])))
+        found.append(TaskDraw(task, approved[task], len(order), quota, tuple(order[: seats[task]])))
     return Draw(asked, tuple(found))
 
 

@@ -45,14 +45,19 @@ def provenance(
 
 
 def git_state(checkout: Path) -> dict[str, Any]:
-    """Return origin (without credentials), commit and whether files were changed; None each where git cannot say."""
+    """Return origin (no credentials, None for a folder), commit, whether files were changed; None if git cannot say."""
     status = _git(checkout, "status", "--porcelain", "--untracked-files=no")
     origin = _git(checkout, "remote", "get-url", "origin")
     return {
-        "origin": strip_credentials(origin) if origin else None,
+        "origin": strip_credentials(origin) if origin and not _is_folder(origin) else None,
         "commit": _git(checkout, "rev-parse", "HEAD"),
         "dirty": None if status is None else bool(status),
     }
+
+
+def _is_folder(origin: str) -> bool:
+    """Tell whether an origin is a path of this machine: nobody else can fetch from it, and it says who works where."""
+    return origin.startswith(("/", ".", "~", "file:")) or Path(origin).exists()
 
 
 def packages() -> dict[str, str]:

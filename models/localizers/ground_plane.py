@@ -12,7 +12,8 @@ same functions with which the screener expects it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -112,7 +113,7 @@ class GroundPlaneLocalizer(LocalBackend):
             return self._carried(request.keyframe, placement, views)
         level = (_others(request.keyframe, placement), _level(request.keyframe, placement))
         seen = [(view.sensor_id, self._sight(level, view, camera)) for view, camera in views]
-        sights = {name: sight for name, sight in seen if sight is not None}
+        sights = _without_cut_contacts({name: sight for name, sight in seen if sight is not None}, views)
         if not any(len(sight.contact) for sight in sights.values()):
             raise RegionNotFoundError("no view shows where the hazard touches the ground")
         fitted = self._fit(tuple(sights.values()), _prior(request.task, request.screening), _heading(request.screening))
@@ -218,6 +219,22 @@ class GroundPlaneLocalizer(LocalBackend):
         except GeometryError as error:
             raise RegionNotFoundError(str(error)) from error
         return a, b, c, d
+
+
+def _without_cut_contacts(
+    sights: Mapping[str, Sight], views: Sequence[tuple[SeenHazard, PinholeCamera]]
+) -> dict[str, Sight]:
+    """Take the contacts from views whose picture cuts the hazard at its side, as long as another view has some.
+
+    What such a view shows need not be the feet: of a deer it may be the head, which seems to touch far away.
+    """
+    cut = {view.sensor_id for view, _ in views if view.object_mask[:, [0, -1]].any()}
+    if not any(len(sight.contact) for name, sight in sights.items() if name not in cut):
+        return dict(sights)
+    return {
+        name: replace(sight, contact=np.zeros((0, 2)), reach=np.zeros(0)) if name in cut else sight
+        for name, sight in sights.items()
+    }
 
 
 def _taken(request: LocalizeRequest, footprint: shapely.Polygon) -> Any:

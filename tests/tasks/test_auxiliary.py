@@ -20,6 +20,7 @@ from tests.tasks.publications import build
 TASKS = st.sampled_from(["animal", "ball", "cone", "debris", "flood"])
 BENCHMARK = st.dictionaries(TASKS, st.integers(0, 60), max_size=5)
 SIZES = st.integers(0, 80)
+COUNTS = {"animal": 6, "ball": 4, "cone": 2}
 IDS = st.sets(st.builds("streetset/town/{}/{}".format, st.integers(0, 30), TASKS), max_size=60)
 
 
@@ -73,15 +74,28 @@ def test_a_larger_draw_holds_the_smaller_one(benchmark: set[str], pool: set[str]
 
 
 @given(IDS, IDS, SIZES)
-def test_a_task_that_runs_out_is_told_and_not_made_up_for(benchmark: set[str], pool: set[str], size: int) -> None:
+def test_a_task_that_runs_out_leaves_its_seats_to_others(benchmark: set[str], pool: set[str], size: int) -> None:
     found = draw(benchmark, pool, AuxiliarySettings(size=size))
+    open_to = [one for one in found.tasks if one.benchmark]
     assert found.ids <= pool
     assert found.available == len(pool)
-    assert len(found.ids) + found.short == size
+    assert len(found.ids) == min(size, sum(one.available for one in open_to))
+    assert found.short == size - len(found.ids)
     for one in found.tasks:
-        assert len(one.drawn) == min(one.quota, one.available)
-        assert one.short == max(one.quota - one.available, 0)
+        assert len(one.drawn) <= one.available
+        assert one.short == max(one.quota - len(one.drawn), 0)
         assert all(name.endswith(f"/{one.task}") for name in one.drawn)
+    if all(one.quota <= one.available for one in open_to):
+        assert all(len(one.drawn) == one.quota for one in found.tasks)
+
+
+def test_seats_of_a_full_task_go_to_the_others_in_their_own_proportions() -> None:
+    benchmark = [f"streetset/town/{number}/{task}" for task, count in COUNTS.items() for number in range(count)]
+    pool = [f"streetset/town/x{number}/{task}" for task in ("ball", "cone") for number in range(50)]
+    found = draw(benchmark, pool, AuxiliarySettings(size=30))
+    drawn = {one.task: (one.quota, len(one.drawn), one.short) for one in found.tasks}
+    assert drawn == {"animal": (15, 0, 15), "ball": (10, 20, 0), "cone": (5, 10, 0)}
+    assert found.short == 0
 
 
 @settings(max_examples=20)

@@ -40,6 +40,12 @@ def test_the_state_of_a_checkout_has_no_credentials(checkout: Path):
     assert git_state(checkout)["dirty"] is True
 
 
+@pytest.mark.parametrize("origin", ["/srv/clones/a", "../a", "~/a", "file:///srv/a"])
+def test_a_folder_as_origin_is_not_told(checkout: Path, origin: str):
+    git(checkout, "remote", "set-url", "origin", origin)
+    assert git_state(checkout)["origin"] is None
+
+
 def test_what_is_no_checkout_is_unknown_even_inside_one(checkout: Path):
     unknown = {"origin": None, "commit": None, "dirty": None}
     inside = checkout / "installed"

@@ -118,8 +118,8 @@ def test_the_card_says_how_pairs_spread_beside_the_paper_and_what_was_drawn(tmp_
     card = open_release(publish(made, tmp_path / "releases").path).read("README.md").decode()
     one = made.screened.settled[0].item.task
     assert f"| {one.family} | 1 | 50.0 % | {100 * PAPERS_SHARES[one.family]:.1f} % |" in card
-    assert "4 combinations were to be drawn from 4 that have a placement in view; 3 were." in card
-    assert "Short by 1: " in card
+    assert "3 of the 4 combinations asked for were drawn, from 4 that have a placement in view." in card
+    assert "These tasks had too few and left seats to others: " in card
     for task in {entry.item.task.id for entry in made.screened.settled}:
         assert card.count(f"\n| {task} | ") == 1
 

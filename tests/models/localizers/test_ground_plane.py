@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -121,6 +122,22 @@ def test_two_views_of_a_cut_hazard_find_it_whole(blobs: Blobs) -> None:
 
     assert region.evidence.sensor_ids == item.screening.views
     assert overlap(region, expected_quad(item.combination.task, placement)) > 0.8
+
+
+def test_a_head_at_the_pictures_side_is_not_taken_for_feet(blobs: Blobs) -> None:
+    placement = pedestrian(8.0, -3.25)
+    item = screened(PEDESTRIAN, placement)
+    edited = Painter(blobs).edited(item, placement)
+    assert item.screening.views == ("CAM_FRONT", "CAM_FRONT_RIGHT")
+    whole, cut = (full_object_mask(v, blobs, picture(v.sensor_id).shape) > 0 for v in edited.candidate.views)
+    assert cut[:, 0].any()
+    rows = np.flatnonzero(cut.any(axis=1))
+    cut[rows[len(rows) // 3] :] = False  # only the head is left, which seems to touch the ground far away
+    views = (SeenHazard("CAM_FRONT", whole), SeenHazard("CAM_FRONT_RIGHT", cut))
+
+    region = GroundPlaneLocalizer().localize(replace(request(edited, whole), views=views))
+
+    assert overlap(region, expected_quad(item.combination.task, placement)) >= 0.5
 
 
 def test_an_edge_hidden_by_a_parked_car_does_not_narrow_the_hazard(blobs: Blobs) -> None:
