@@ -227,7 +227,7 @@ class TaskSpec(_Strict):
     appearances: Annotated[tuple[Appearance, ...], Field(min_length=1)]
     placement: PlacementRule
     region: RegionRule
-    required_clearance_m: Annotated[float, Field(gt=0), _within(0, 10, "m")]
+    required_clearance_m: Annotated[float, Field(gt=0), _within(0.05, 10, "m")]
     acceptable_strategies: Annotated[tuple[Strategy, ...], Field(min_length=1)]
     least_cautious_acceptable: Strategy
     words: Words

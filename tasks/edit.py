@@ -17,6 +17,7 @@ import numpy as np
 from data_registry.blobs import Blobs
 from data_registry.cameras import pinhole
 from data_registry.edits import bounding_window, compose
+from data_registry.geometry import GeometryError
 from data_registry.identity import Digest, seed_for
 from data_registry.pictures import Decoder, Mask, PictureError, Rgb, decode_small, encode_png, is_mask
 from data_registry.records import Camera, Candidate, Edit, Keyframe, ViewEdit
@@ -44,7 +45,7 @@ class EditStage(ItemStage[Screened, Edit]):
         """Yield one edit per item.
 
         Raises:
-            PermanentFailureError: no placement, no view shows the hazard, or a picture is broken or changed.
+            PermanentFailureError: no placement, no shape for it, no view shows it, or a picture is broken or changed.
             EditorOutputError: the editor gave back something that is no edit.
         """
         for item in items:
@@ -70,6 +71,8 @@ class EditStage(ItemStage[Screened, Edit]):
                 raw = self.editor.edit(request)
             except HazardNotVisibleError:
                 continue  # screening looks at outlines; the view keeps its source pixels
+            except GeometryError as error:  # the same placement would raise it again
+                raise PermanentFailureError("cannot_be_drawn", f"{item.combination.id}: {error}") from error
             view, picture = self._stored(request, raw)
             views.append(view)
             finished.append((name, picture))

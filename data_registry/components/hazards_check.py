@@ -33,6 +33,7 @@ def check(content: ReleaseContent, deep: bool) -> Iterator[tuple[str, str]]:
     """Yield (where, what is wrong) for every broken invariant; pictures are decoded only when `deep`."""
     yield from _check_funnel(content)
     yield from _check_pairs(content)
+    yield from _check_ends(content)
     yield from _check_draw(content)
     yield from _check_strata(content)
     yield from _check_names(content)
@@ -85,6 +86,24 @@ def _check_pairs(content: ReleaseContent) -> Iterator[tuple[str, str]]:
             yield "tables/views.parquet", f"{pair_id} has no edited view"
 
 
+def _check_ends(content: ReleaseContent) -> Iterator[tuple[str, str]]:
+    """A benchmark pair is what decide kept, and nothing turned it down; an auxiliary one was left out by some step."""
+    turned_down = {
+        name.partition("@")[0] for name in content.frame("rejections").filter(status="rejected")["item_id"].to_list()
+    }
+    benchmark = 0
+    for pair_id, subset in content.frame("pairs").select("pair_id", "subset").sort("pair_id").iter_rows():
+        benchmark += subset == "benchmark"
+        if subset == "auxiliary" and pair_id not in turned_down:
+            yield "tables/pairs.parquet", f"{pair_id} is auxiliary, but no step left it out"
+    decided = content.frame("rejections").filter(stage="decide", status="rejected")["item_id"].to_list()
+    for pair_id in sorted({*decided} & {*content.frame("pairs").filter(subset="benchmark")["pair_id"].to_list()}):
+        yield "tables/pairs.parquet", f"{pair_id} is a benchmark pair, but decide turned it down"
+    kept = content.funnel.get("decide", {}).get("kept", 0)
+    if kept != benchmark:
+        yield "manifest.json", f"decide kept {kept}, {benchmark} pairs are in the benchmark"
+
+
 def _check_draw(content: ReleaseContent) -> Iterator[tuple[str, str]]:
     """A combination that screening left out went on only if it was drawn, and is no benchmark pair."""
     reasons = _screened_out(content)
@@ -116,11 +135,14 @@ def _check_strata(content: ReleaseContent) -> Iterator[tuple[str, str]]:
 
 
 def _check_names(content: ReleaseContent) -> Iterator[tuple[str, str]]:
-    """Pair ids and sensors become folders and files of whoever uses the release."""
-    for pair_id, keyframe_id in content.frame("pairs").select("pair_id", "keyframe_id").iter_rows():
+    """Pair ids and sensors become folders and files of whoever uses the release; an id says what its row says."""
+    columns = ("pair_id", "keyframe_id", "dataset", "scene", "sample_token", "task")
+    for pair_id, keyframe_id, *parts in content.frame("pairs").select(columns).iter_rows():
         problem = pair_problem(pair_id, keyframe_id)
         if problem:
             yield "tables/pairs.parquet", problem
+        elif pair_id != "/".join(parts):
+            yield "tables/pairs.parquet", f"pair {pair_id} says in its row that it is {'/'.join(parts)[:200]!a}"
     for sensor_id in content.frame("views")["sensor_id"].unique().sort():
         problem = sensor_problem(sensor_id)
         if problem:

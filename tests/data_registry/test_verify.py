@@ -391,6 +391,42 @@ def test_a_benchmark_pair_that_screening_left_out_is_found(release: Path):
     assert "1 screened-out combinations went on, the manifest counts 0" in found
 
 
+def test_a_pair_that_changed_sides_everywhere_is_found(release: Path):
+    """Pairs, decisions and every count of the manifest agree with each other; what the steps left out does not."""
+
+    def recount(manifest: Manifest) -> Manifest:
+        part = manifest.components["hazards"]
+        ends = {**part.funnel["release"], "benchmark": 0, "auxiliary": 2}
+        strata = {
+            name: {"benchmark": 0, "auxiliary": counts["total"], "total": counts["total"]}
+            for name, counts in part.strata.items()
+        }
+        changed = part.model_copy(update={"funnel": {**part.funnel, "release": ends}, "strata": strata})
+        return manifest.model_copy(update={"components": {"hazards": changed}})
+
+    approved = open_release(release).frame("hazards", "pairs").filter(subset="benchmark")["pair_id"][0]
+    rewrite(release, "pairs", pl.lit("auxiliary").alias("subset"))
+    rewrite(release, "decisions", pl.lit("auxiliary").alias("subset"), pl.lit(value=False).alias("approved"))
+    reseal(release, recount)
+    found = what(verify(release))
+    assert f"{approved} is auxiliary, but no step left it out" in found
+    assert "decide kept 1, 0 pairs are in the benchmark" in found
+
+
+def test_a_benchmark_pair_that_decide_turned_down_is_found(release: Path):
+    benchmark = open_release(release).frame("hazards", "pairs").filter(subset="benchmark")["pair_id"][0]
+    other = open_release(release).frame("hazards", "rejections").filter(stage="decide", status="rejected")["item_id"][0]
+    rejected = pl.when((pl.col("stage") == "decide") & (pl.col("item_id") == other))
+    rewrite(release, "rejections", rejected.then(pl.lit(benchmark)).otherwise("item_id").alias("item_id"))
+    assert f"{benchmark} is a benchmark pair, but decide turned it down" in what(verify(release))
+
+
+@pytest.mark.parametrize("column", ["task", "scene", "sample_token"])
+def test_a_row_that_says_something_else_than_its_pair_id_is_found(release: Path, column: str):
+    rewrite(release, "pairs", pl.lit("another").alias(column))
+    assert "says in its row that it is" in what(verify(release))
+
+
 def test_a_clearance_of_nothing_is_found(release: Path):
     rewrite(release, "regions", pl.lit(0.0).alias("clearance_m"))
     assert "the clearance must be positive" in what(verify(release))

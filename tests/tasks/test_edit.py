@@ -10,6 +10,7 @@ import pytest
 
 from data_registry.blobs import Blobs
 from data_registry.edits import full_edit_mask, full_object_mask, materialise
+from data_registry.geometry import GeometryError
 from data_registry.identity import seed_for, sha256
 from data_registry.pictures import decode_rgb, encode_png
 from data_registry.records import Screening
@@ -84,6 +85,16 @@ def test_the_payload_changes_only_with_the_version(task: str, blobs: Blobs) -> N
 def test_a_hazard_without_a_place_fails_for_good(blobs: Blobs) -> None:
     with pytest.raises(PermanentFailureError, match=f"{UNPLACED} has no placement: nothing can be drawn"):
         list(EditStage(Compositor(), StreetSource(), blobs).process([screened(UNPLACED)]))
+
+
+def test_a_hazard_that_cannot_be_drawn_there_fails_for_good(blobs: Blobs) -> None:
+    class Refusing(Painter):
+        def edit(self, request: EditRequest) -> RawEdit:
+            raise GeometryError("a mounted signal needs a head 0.5 m up or higher")
+
+    with pytest.raises(PermanentFailureError, match=r"0\.5 m up or higher") as caught:
+        list(EditStage(Refusing(), StreetSource(), blobs).process([screened()]))
+    assert caught.value.reason_code == "cannot_be_drawn"
 
 
 def test_outside_the_mask_the_picture_is_the_source_and_the_crop_is_zero_whatever_the_editor_does(blobs: Blobs) -> None:

@@ -79,7 +79,7 @@ def _visor(middle: tuple[float, float], radius: float, front: float, coat: Finis
 
 
 def _check(size: tuple[float, float, float], underside_m: float) -> None:
-    if min(size) <= 0 or underside_m < 0.5:
+    if min(size) <= 0 or underside_m < 0.5 - 1e-6:  # heights are kept to a micrometre
         raise GeometryError(
             f"a mounted signal needs a head of positive size 0.5 m up or higher, got {size} at {underside_m} m"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import shutil
@@ -11,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from data_registry import holders
 from data_registry.identity import digest, sha256
 from data_registry.sources.streetset.canbus import make_messages
 from data_registry.sources.streetset.checks import check_tables
@@ -111,7 +113,12 @@ def _refuse_foreign(root: Path) -> None:
 
 @contextmanager
 def _staging(root: Path) -> Generator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix=f".{root.name}.", dir=root.parent))
+    """Give a folder beside `root` to fill; those that killed writers of this machine left behind are removed."""
+    for left in root.parent.glob(f".{glob.escape(root.name)}~*"):
+        if holders.is_gone("/".join(left.name.rpartition("~")[0].split("~")[1:])):
+            shutil.rmtree(left, ignore_errors=True)
+    holder = holders.this_process().replace("/", "~")
+    folder = Path(tempfile.mkdtemp(prefix=f".{root.name}~{holder}~", dir=root.parent))
     try:
         yield folder
     finally:

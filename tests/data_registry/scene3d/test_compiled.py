@@ -7,7 +7,10 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 from data_registry.scene3d import compiled
 
@@ -34,8 +37,8 @@ def copy_of_the_sources(folder: Path) -> Path:
 def test_every_module_with_compiled_loops_and_what_they_read_is_part_of_the_fingerprint() -> None:
     folder = Path(compiled.__file__).parent
     named = {(folder / f"{name}.py").resolve() for name in compiled.SOURCES}
-    loops = {path for path in folder.glob("*.py") if "@compiled" in path.read_text()}
-    assert loops
+    loops = {path for path in (ROOT / "data_registry").rglob("*.py") if "\n@compiled\n" in path.read_text()}
+    assert {"shading.py", "film.py"} <= {path.name for path in loops}
     assert loops <= named
     for path in loops:
         imported = re.findall(r"^from data_registry\.(\S+) import", path.read_text(), re.MULTILINE)
@@ -49,6 +52,29 @@ def test_loops_run_where_no_cache_can_be_written(tmp_path: Path) -> None:
     blocked.write_text("")
     there = run(copy_of_the_sources(tmp_path / "package"), str(tmp_path / "cache"))
     assert run(tmp_path / "package", str(blocked / "cache")) == there
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+@pytest.mark.parametrize("content", [b"", b"not what numba wrote"])
+def test_a_broken_cache_costs_time_and_nothing_else(ending: str, content: bytes, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    before = run(ROOT, str(cache))
+    files = sorted(cache.rglob(f"*.{ending}"))
+    assert files
+    for path in files:
+        path.write_bytes(content)
+    assert run(ROOT, str(cache)) == before
+    assert run(ROOT, str(cache)) == before
+
+
+def test_a_cache_without_room_costs_time_and_nothing_else(small_disk: Callable[[int], Path], tmp_path: Path) -> None:
+    assert run(ROOT, str(small_disk(8192))) == run(ROOT, str(tmp_path / "cache"))
+
+
+def test_loops_run_without_a_compiler_for_debugging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled_value = float(run(ROOT, str(tmp_path / "cache")))
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    assert float(run(ROOT, str(tmp_path / "cache"))) == pytest.approx(compiled_value, abs=1e-6)
 
 
 def test_a_change_in_a_neighbour_module_compiles_anew(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from data_registry import holders
 from data_registry.sources.streetset import StreetsetTargetError, StreetsetWriteError, painters, write_streetset, writer
 from data_registry.sources.streetset.pictures import jpeg
 from data_registry.sources.streetset.rig import KEY_INDEX, camera_us
@@ -108,6 +109,19 @@ def test_a_log_of_an_older_recipe_is_replaced(tmp_path: Path, quick) -> None:
 def test_an_empty_folder_is_filled(tmp_path: Path, quick) -> None:
     (tmp_path / "log").mkdir()
     assert (write_streetset(tmp_path / "log") / writer.STAMP).is_file()
+
+
+def test_what_a_killed_writer_left_is_removed_and_what_a_living_one_fills_is_not(tmp_path: Path, quick) -> None:
+    living = holders.this_process()
+    machine, _, _ = living.rpartition("/")
+    dead, alive = (
+        tmp_path / f".log~{name.replace('/', '~')}~xyz"
+        for name in (f"{machine.rpartition('/')[0]}/999999999/1", living)
+    )
+    for folder in (dead, alive):
+        (folder / "new").mkdir(parents=True)
+    write_streetset(tmp_path / "log")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([alive.name, "log"])
 
 
 def test_a_folder_with_other_files_is_refused(tmp_path: Path, quick) -> None:
