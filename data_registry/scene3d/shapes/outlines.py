@@ -79,15 +79,26 @@ def star(outline: Array, spokes: int) -> Star:
     centre = np.array([middle.x, middle.y])
     turn = np.arange(spokes) * (2 * np.pi / spokes)
     first = _first_hits(area, centre, turn)
+    reach = 0.995 * (first if _is_convex(area) else _kept_inside(area, centre, first))
+    if float(reach.min()) < 1e-3:
+        raise GeometryError(f"surface outline leaves no room around its centre {centre.tolist()}: {area.wkt[:200]}")
+    return Star(area, centre, turn, reach, round(float(centre[0]) * 50) * 31 + round(float(centre[1]) * 50))
+
+
+def _is_convex(area: Any) -> bool:
+    """Tell whether chords between points on an outline stay inside it."""
+    return float(area.convex_hull.area - area.area) < 1e-9 * float(area.area)
+
+
+def _kept_inside(area: Any, centre: Array, first: Array) -> Array:
+    """Return reaches (S,), at most the given ones, whose chords from spoke to spoke stay inside an outline."""
+    spokes = len(first)
     corner = np.asarray(area.exterior.coords)[:-1] - centre
     sector = np.floor((np.arctan2(corner[:, 1], corner[:, 0]) % (2 * np.pi)) / (2 * np.pi / spokes)).astype(np.int64)
     limit = np.minimum(first, np.roll(first, -1))
     # A corner of the outline between two spokes limits both of them, or their chord would cut it off.
     np.minimum.at(limit, sector % spokes, np.hypot(corner[:, 0], corner[:, 1]))
-    reach = 0.995 * np.minimum(limit, np.roll(limit, 1))
-    if float(reach.min()) < 1e-3:
-        raise GeometryError(f"surface outline leaves no room around its centre {centre.tolist()}: {area.wkt[:200]}")
-    return Star(area, centre, turn, reach, round(float(centre[0]) * 50) * 31 + round(float(centre[1]) * 50))
+    return np.minimum(limit, np.roll(limit, 1))
 
 
 def _first_hits(area: Any, centre: Array, turn: Array) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapely
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from data_registry.geometry import GeometryError, GroundPlane
@@ -106,6 +106,8 @@ def test_a_flood_draws_back_from_the_high_side() -> None:
 
 
 @given(st.floats(0.8, 5), st.floats(0.8, 3), st.floats(-3, 3))
+@example(5.0, 0.8, 0.0)
+@example(5.0, 1.0, 0.0)
 @settings(max_examples=15, deadline=None)
 def test_a_pothole_sinks_has_a_rim_and_takes_most_of_its_outline(length, width, yaw) -> None:
     corners = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) * (length / 2, width / 2)
