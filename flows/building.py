@@ -244,7 +244,7 @@ def _drawn_line(drawn: dict[str, Any]) -> str:
     line = f"drawn for auxiliary: {drawn['drawn']} of {counted(drawn['asked'], 'pair')} asked for"
     if not drawn["short"]:
         return line
-    return f"{line}: screening left out no more in which the hazard can be seen"
+    return f"{line}: of the benchmark's tasks, screening left out no more in which the hazard can be seen"
 
 
 def _named_logs(options: BuildOptions) -> str:
