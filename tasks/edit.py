@@ -21,7 +21,7 @@ from data_registry.geometry import GeometryError
 from data_registry.identity import Digest, seed_for
 from data_registry.pictures import Decoder, Mask, PictureError, Rgb, decode_small, encode_png, is_mask
 from data_registry.records import Camera, Candidate, Edit, Keyframe, ViewEdit
-from data_registry.sources.source import Source, SourceChangedError, SourceError
+from data_registry.sources.source import Source, SourceChangedError
 from models.editors.editor import SMALL, Editor, EditorOutputError, EditRequest, HazardNotVisibleError, RawEdit
 from tasks.items import Screened
 from tasks.stage import ItemStage, Outcome, PermanentFailureError
@@ -85,9 +85,7 @@ class EditStage(ItemStage[Screened, Edit]):
         keyframe = item.combination.keyframe
         camera = keyframe.view(name)
         try:
-            picture = self._decoder.rgb(self._source.picture(keyframe, camera), f"picture of {name} of {keyframe.id}")
-        except SourceChangedError as error:
-            raise PermanentFailureError("picture_changed", str(error)) from error
+            picture = self._decoder.rgb(self._content(keyframe, camera), f"picture of {name} of {keyframe.id}")
         except PictureError as error:
             raise PermanentFailureError("picture_unreadable", str(error)) from error
         if picture.shape[:2] != (camera.height, camera.width):
@@ -117,14 +115,28 @@ class EditStage(ItemStage[Screened, Edit]):
         )
 
     def _surroundings(self, keyframe: Keyframe) -> tuple[tuple[str, Rgb], ...]:
-        """Return small pictures of all the keyframe's cameras; those that cannot be read are left out."""
+        """Return small pictures of all the keyframe's cameras.
+
+        A picture that is broken is left out: its digest is the keyframe's, so it is broken for everybody. One that is
+        gone or changed is an error: without it the same key would get another edit.
+
+        Raises:
+            PermanentFailureError: a picture is not the one that the keyframe was made from.
+            SourceError: a picture cannot be read now.
+        """
         found: list[tuple[str, Rgb]] = []
         for camera in sorted(keyframe.cameras, key=lambda one: one.sensor_id):
             if camera.frame_offset == 0:
-                with suppress(SourceError, PictureError):
-                    content = self._source.picture(keyframe, camera)
+                content = self._content(keyframe, camera)
+                with suppress(PictureError):
                     found.append((camera.sensor_id, decode_small(content, camera.sensor_id, SMALL)))
         return tuple(found)
+
+    def _content(self, keyframe: Keyframe, camera: Camera) -> bytes:
+        try:
+            return self._source.picture(keyframe, camera)
+        except SourceChangedError as error:
+            raise PermanentFailureError("picture_changed", str(error)) from error
 
     def _stored(self, request: EditRequest, raw: RawEdit) -> tuple[ViewEdit, Rgb]:
         """Enforce the mask, store crop and masks, and return the view with its full edited picture."""

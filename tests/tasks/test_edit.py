@@ -87,6 +87,19 @@ def test_a_hazard_without_a_place_fails_for_good(blobs: Blobs) -> None:
         list(EditStage(Compositor(), StreetSource(), blobs).process([screened(UNPLACED)]))
 
 
+def test_a_camera_that_is_gone_or_changed_stops_the_edit_though_it_sees_no_hazard(blobs: Blobs) -> None:
+    """The light is estimated from all cameras: without one the same key would get another edit."""
+    gone, changed = StreetSource(), StreetSource()
+    item = screened("large_vehicle_blocking_lane", views=("CAM_FRONT",))
+    del gone.files["CAM_FRONT_LEFT"]
+    with pytest.raises(SourceError, match="CAM_FRONT_LEFT is gone"):
+        list(EditStage(Compositor(), gone, blobs).process([item]))
+    changed.files["CAM_FRONT_LEFT"] = changed.files["CAM_FRONT"]
+    with pytest.raises(PermanentFailureError, match="CAM_FRONT_LEFT is not the picture") as caught:
+        list(EditStage(Compositor(), changed, blobs).process([item]))
+    assert caught.value.reason_code == "picture_changed"
+
+
 def test_a_hazard_that_cannot_be_drawn_there_fails_for_good(blobs: Blobs) -> None:
     class Refusing(Painter):
         def edit(self, request: EditRequest) -> RawEdit:
