@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from data_registry.sources.streetset.lines import Line
-from data_registry.sources.streetset.world import Actor, Colour, Prop, Road, Strip, Track, Xy
+from data_registry.sources.streetset.world import Actor, Colour, Lane, Mark, Prop, Road, Strip, Track, Xy
 
 PAVEMENT_RISE: Final = 0.12
+SOLID: Final[Mark] = "SINGLE_SOLID_WHITE"
+DASHED: Final[Mark] = "DOUBLE_DASHED_WHITE"
 
 WHITE: Final[Colour] = (0.56, 0.56, 0.54)
 SILVER: Final[Colour] = (0.36, 0.37, 0.38)
@@ -127,6 +129,21 @@ def barriers(name: str, places: Sequence[tuple[float, float, float]], rise: floa
         Actor(f"{name}-{number}", "movable_object.barrier", "", "barrier", size, Track.still(*place), rise, RED)
         for number, place in enumerate(places, start=1)
     ]
+
+
+def two_way(
+    names: tuple[str, str], right: float, width: float, edges: tuple[Mark, Mark] = (SOLID, SOLID)
+) -> tuple[Lane, Lane]:
+    """Return a lane along the axis and one against it at its left, a dashed line between them.
+
+    Args:
+        names: of the lane along the axis, and of the other.
+        right: offset of the first lane's right edge, left positive, metres.
+        width: of each lane, metres.
+        edges: kinds of the line at the right of all and of that at the left.
+    """
+    middle, left = round(right + width, 6), round(right + 2 * width, 6)
+    return Lane(names[0], right, middle, True, edges[0], DASHED), Lane(names[1], middle, left, False, DASHED, edges[1])
 
 
 def pavements(right: float, left: float, width: float = 3.0) -> tuple[Strip, Strip]:

@@ -15,11 +15,12 @@ from data_registry.sources.streetset.casting import (
     animal,
     person,
     signs,
+    two_way,
     two_wheeler,
     vehicle,
 )
 from data_registry.sources.streetset.lines import Line
-from data_registry.sources.streetset.world import Edging, Houses, Lane, Road, Scene, Strip, Track
+from data_registry.sources.streetset.world import Edging, Houses, Road, Scene, Strip, Track
 
 RADIUS: Final = 60.0
 ENTRY: Final = 84.0
@@ -29,10 +30,7 @@ ROAD: Final = Road(
     "road",
     AXIS,
     kerbs=(-1.9, 5.2),
-    lanes=(
-        Lane("out", -1.65, 1.65, True, "SINGLE_SOLID_WHITE", "DOUBLE_DASHED_WHITE"),
-        Lane("in", 1.65, 4.95, False, "DOUBLE_DASHED_WHITE", "SINGLE_SOLID_WHITE"),
-    ),
+    lanes=two_way(("out", "in"), -1.65, 3.3),
     strips=(
         Strip("verge", -5.4, -1.9),
         Strip("verge", 5.2, 8.4),

@@ -21,13 +21,14 @@ from data_registry.sources.streetset.casting import (
     pavements,
     person,
     signs,
+    two_way,
     two_wheeler,
     vehicle,
     worker,
 )
 from data_registry.sources.streetset.lines import Line
 from data_registry.sources.streetset.slopes import Slope
-from data_registry.sources.streetset.world import Edging, Houses, Lane, Road, Scene, Strip, Track
+from data_registry.sources.streetset.world import Edging, Houses, Road, Scene, Strip, Track
 
 LENGTH: Final = 240.0
 GRADE: Final = 0.06
@@ -35,10 +36,7 @@ ROAD: Final = Road(
     "hill",
     Line.straight((0.0, 0.0, 0.0), LENGTH),
     kerbs=(-2.1, 5.4),
-    lanes=(
-        Lane("up", -1.75, 1.75, True, "SINGLE_SOLID_WHITE", "DOUBLE_DASHED_WHITE"),
-        Lane("down", 1.75, 5.25, False, "DOUBLE_DASHED_WHITE", "SINGLE_SOLID_WHITE"),
-    ),
+    lanes=two_way(("up", "down"), -1.75, 3.5),
     strips=(Strip("works", -8.5, -2.1), pavements(-2.1, 5.4)[1]),
     splits=(120.0,),
 )

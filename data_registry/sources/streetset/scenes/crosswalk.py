@@ -22,21 +22,19 @@ from data_registry.sources.streetset.casting import (
     pavements,
     person,
     signs,
+    two_way,
     two_wheeler,
     vehicle,
 )
 from data_registry.sources.streetset.lines import Line
-from data_registry.sources.streetset.world import Crossing, Houses, Lane, Road, Scene, StopLine, Strip, Track
+from data_registry.sources.streetset.world import Crossing, Houses, Road, Scene, StopLine, Strip, Track
 
 LENGTH: Final = 230.0
 STREET: Final = Road(
     "street",
     Line.straight((0.0, 0.0, 0.0), LENGTH),
     kerbs=(-4.1, 5.3),
-    lanes=(
-        Lane("east", -1.7, 1.7, True, "SINGLE_SOLID_WHITE", "DOUBLE_DASHED_WHITE"),
-        Lane("west", 1.7, 5.1, False, "DOUBLE_DASHED_WHITE", "NIL"),
-    ),
+    lanes=two_way(("east", "west"), -1.7, 3.4, ("SINGLE_SOLID_WHITE", "NIL")),
     strips=(Strip("bay", -4.1, -1.7), *pavements(-4.1, 5.3, 4.2)),
     splits=(110.0,),
 )

@@ -12,6 +12,7 @@ from data_registry.sources.streetset.casting import (
     along,
     pavements,
     person,
+    two_way,
     vehicle,
 )
 from data_registry.sources.streetset.lines import Line
@@ -20,7 +21,6 @@ from data_registry.sources.streetset.world import (
     Colour,
     Crossing,
     Houses,
-    Lane,
     Road,
     Scene,
     StopLine,
@@ -33,10 +33,7 @@ STREET: Final = Road(
     "street",
     Line.straight((0.0, 0.0, 0.0), LENGTH),
     kerbs=(-4.0, 5.25),
-    lanes=(
-        Lane("east", -1.75, 1.75, True, "SINGLE_SOLID_WHITE", "DOUBLE_DASHED_WHITE"),
-        Lane("west", 1.75, 5.25, False, "DOUBLE_DASHED_WHITE", "NIL"),
-    ),
+    lanes=two_way(("east", "west"), -1.75, 3.5, ("SINGLE_SOLID_WHITE", "NIL")),
     strips=(Strip("bay", -4.0, -1.75), *pavements(-4.0, 5.25)),
     splits=(120.0,),
 )

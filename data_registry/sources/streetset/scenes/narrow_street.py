@@ -19,21 +19,19 @@ from data_registry.sources.streetset.casting import (
     parked_row,
     pavements,
     person,
+    two_way,
     two_wheeler,
     vehicle,
 )
 from data_registry.sources.streetset.lines import Line
-from data_registry.sources.streetset.world import Houses, Lane, Road, Scene, Strip, Track
+from data_registry.sources.streetset.world import Houses, Road, Scene, Strip, Track
 
 LENGTH: Final = 220.0
 STREET: Final = Road(
     "street",
     Line.straight((0.0, 0.0, 0.0), LENGTH),
     kerbs=(-3.6, 6.4),
-    lanes=(
-        Lane("east", -1.4, 1.4, True, "NIL", "DOUBLE_DASHED_WHITE"),
-        Lane("west", 1.4, 4.2, False, "DOUBLE_DASHED_WHITE", "NIL"),
-    ),
+    lanes=two_way(("east", "west"), -1.4, 2.8, ("NIL", "NIL")),
     strips=(Strip("bay", -3.6, -1.4), Strip("bay", 4.2, 6.4), *pavements(-3.6, 6.4, 2.2)),
     splits=(110.0,),
 )

@@ -23,6 +23,7 @@ from data_registry.sources.streetset.casting import (
     planted,
     queued,
     signs,
+    two_way,
     two_wheeler,
     vehicle,
 )
@@ -31,7 +32,6 @@ from data_registry.sources.streetset.lines import Line, joining
 from data_registry.sources.streetset.world import (
     Crossing,
     Houses,
-    Lane,
     Road,
     RoadsideUnit,
     Scene,
@@ -53,10 +53,7 @@ def _main(name: str, start: float, length: float) -> Road:
         name,
         Line.straight((start, 0.0, 0.0), length),
         kerbs=(_RIGHT, _LEFT + 2.2),
-        lanes=(
-            Lane("east", -1.75, 1.75, True, "SINGLE_SOLID_WHITE", "DOUBLE_DASHED_WHITE"),
-            Lane("west", 1.75, 5.25, False, "DOUBLE_DASHED_WHITE", "SINGLE_SOLID_WHITE"),
-        ),
+        lanes=two_way(("east", "west"), -1.75, 3.5),
         strips=(Strip("bay", 5.25, _LEFT + 2.2), *pavements(_RIGHT, _LEFT + 2.2, 3.2)),
     )
 
@@ -67,10 +64,7 @@ def _side(name: str, y: float, heading: float) -> Road:
         name,
         Line.straight((MIDDLE, y, heading), 80.0 if y < 0 else 60.0),
         kerbs=(-3.5, 3.5),
-        lanes=(
-            Lane("out", -3.25, 0.0, True, "SINGLE_SOLID_WHITE", "DOUBLE_DASHED_WHITE"),
-            Lane("in", 0.0, 3.25, False, "DOUBLE_DASHED_WHITE", "SINGLE_SOLID_WHITE"),
-        ),
+        lanes=two_way(("out", "in"), -3.25, 3.25),
         strips=pavements(-3.5, 3.5, 2.8),
     )
 

@@ -18,6 +18,7 @@ from data_registry.sources.streetset.casting import (
     pavements,
     person,
     queued,
+    two_way,
     two_wheeler,
     vehicle,
 )
@@ -26,7 +27,6 @@ from data_registry.sources.streetset.lines import Line
 from data_registry.sources.streetset.world import (
     Crossing,
     Houses,
-    Lane,
     Road,
     RoadsideUnit,
     Scene,
@@ -48,10 +48,7 @@ def _main(name: str, start: float, length: float) -> Road:
         name,
         Line.straight((start, 0.0, 0.0), length),
         kerbs=(_RIGHT, _LEFT),
-        lanes=(
-            Lane("east", -1.75, 1.75, True, "SINGLE_SOLID_WHITE", "DOUBLE_DASHED_WHITE"),
-            Lane("west", 1.75, 5.25, False, "DOUBLE_DASHED_WHITE", "SINGLE_SOLID_WHITE"),
-        ),
+        lanes=two_way(("east", "west"), -1.75, 3.5),
         strips=pavements(_RIGHT, _LEFT, 3.6),
     )
 
@@ -62,10 +59,7 @@ def _side(name: str, y: float, heading: float) -> Road:
         name,
         Line.straight((MIDDLE, y, heading), 62.0),
         kerbs=(-5.6, 3.5),
-        lanes=(
-            Lane("out", -3.25, 0.0, True, "SINGLE_SOLID_WHITE", "DOUBLE_DASHED_WHITE"),
-            Lane("in", 0.0, 3.25, False, "DOUBLE_DASHED_WHITE", "SINGLE_SOLID_WHITE"),
-        ),
+        lanes=two_way(("out", "in"), -3.25, 3.25),
         strips=(Strip("bay", -5.6, -3.25), *pavements(-5.6, 3.5)),
     )
 
