@@ -20,9 +20,9 @@ from data_registry.scene3d.materials import TABLE
 from data_registry.scene3d.mesh import Mesh, joined, triple
 
 if TYPE_CHECKING:
-    from data_registry.scene3d.shading import Skin, View, Weather
+    from data_registry.scene3d.shading import Buffers, Scene, Skin, View, Weather
     from data_registry.scene3d.shadows import Shadows
-    from data_registry.scene3d.spans import Pieces
+    from data_registry.scene3d.spans import Grid, Pieces
 
 DARK: Final = 1e-3
 """Light of a lamp that no longer counts, linear: a tenth of a step of 8-bit brightness in the dark."""
@@ -66,24 +66,48 @@ def render(
     Raises:
         GeometryError: the window is empty or not in the picture, or samples is below 1.
     """
-    from data_registry.scene3d.shading import Scene, resolve
-    from data_registry.scene3d.shadows import NO_COVER
-    from data_registry.scene3d.spans import Grid, draw, projected
+    from data_registry.scene3d.shading import nearest, resolve
 
     left, top, right, bottom = window or (0, 0, camera.width, camera.height)
     if not (0 <= left < right <= camera.width and 0 <= top < bottom <= camera.height) or samples < 1:
         size = f"{camera.width}x{camera.height}"
         raise GeometryError(f"window {window} with {samples} samples a side is not part of a {size} picture")
-    whole = joined(meshes)
-    grid = Grid(left * samples, top * samples, (right - left) * samples, (bottom - top) * samples, samples)
+    grid = (left * samples, top * samples, (right - left) * samples, (bottom - top) * samples, samples)
+    drawn = _drawn(meshes, camera, light, grid, shadows)
+    return Rendering(*resolve(*drawn), *nearest(*drawn))
+
+
+def photograph(
+    meshes: Sequence[Mesh], camera: PinholeCamera, light: Light, shadows: Shadows | None = None
+) -> tuple[Array, Array]:
+    """Return `rgb` and `coverage` of what `render` gives for the whole picture, without the work for the rest."""
+    from data_registry.scene3d.shading import resolve
+
+    samples = 2
+    grid = (0, 0, camera.width * samples, camera.height * samples, samples)
+    return resolve(*_drawn(meshes, camera, light, grid, shadows))
+
+
+def _drawn(
+    meshes: Sequence[Mesh],
+    camera: PinholeCamera,
+    light: Light,
+    window: tuple[int, int, int, int, int],
+    shadows: Shadows | None,
+) -> tuple[Buffers, Grid, Scene]:
+    """Return which piece each sample of a window hits, and all that shading reads."""
+    from data_registry.scene3d.shading import Scene
+    from data_registry.scene3d.shadows import NO_COVER
+    from data_registry.scene3d.spans import Grid, draw, projected
+
+    grid, whole = Grid(*window), joined(meshes)
     pieces = projected(camera.ego_to_camera.apply(whole.vertices), whole.faces, camera.intrinsics, grid)
     nearness = np.zeros((grid.rows, grid.columns), dtype=np.float32)
     winner = np.full((grid.rows, grid.columns), -1, dtype=np.int32)
     draw(pieces, grid, nearness, winner)
     skin = _skin(whole, [len(mesh.faces) for mesh in meshes], camera, pieces)
     cover = NO_COVER if shadows is None else shadows.cover
-    scene = Scene(pieces, skin, _view(camera), _weather(light), cover)
-    return Rendering(*resolve((nearness, winner), grid, scene))
+    return (nearness, winner), grid, Scene(pieces, skin, _view(camera), _weather(light), cover)
 
 
 def _skin(whole: Mesh, counts: Sequence[int], camera: PinholeCamera, pieces: Pieces) -> Skin:

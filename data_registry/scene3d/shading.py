@@ -113,13 +113,8 @@ class Scene(NamedTuple):
     cover: Cover
 
 
-class Picture(NamedTuple):
-    """The result's planes, as `Rendering` names them."""
-
-    rgb: Array
-    coverage: Array
-    depth: Array
-    owner: Indices
+Buffers = tuple[Single, Indices]
+"""Of each sample the greatest inverse depth, and the index of the piece that has it, -1 for none."""
 
 
 @compiled
@@ -319,9 +314,9 @@ def _send(count: int, fragments: Row, skin: Skin, weather: Weather) -> None:
 
 
 @compiled
-def _write(row: int, count: int, fragments: Row, picture: Picture) -> None:
+def _write(row: int, count: int, fragments: Row, rgb: Array, coverage: Array) -> None:
     """Add a row's fragments to their pixels."""
-    table, columns, rgb, coverage = fragments.table, fragments.columns, picture.rgb, picture.coverage
+    table, columns = fragments.table, fragments.columns
     for at in range(count):
         column, weight = columns[at], table[WEIGHT, at]
         for channel in range(3):
@@ -330,12 +325,17 @@ def _write(row: int, count: int, fragments: Row, picture: Picture) -> None:
 
 
 @compiled
-def _write_nearest(grid: Grid, buffers: tuple[Single, Indices], owners: Indices, picture: Picture) -> None:
-    """Write each pixel's greatest inverse depth among its samples and whose it is, the first mesh of equal ones."""
+def nearest(buffers: Buffers, grid: Grid, scene: Scene) -> tuple[Array, Indices]:
+    """Return each pixel's depth and owner, as `Rendering` names them: of its nearest sample, of equal ones the first.
+
+    The first mesh, that is: pieces are in the order of the meshes.
+    """
     highest, winner = buffers
-    depth, owner, samples = picture.depth, picture.owner, grid.samples
-    for row in range(grid.rows // samples):
-        for column in range(grid.columns // samples):
+    height, width, samples = grid.rows // grid.samples, grid.columns // grid.samples, grid.samples
+    depth, owner = np.full((height, width), np.inf), np.full((height, width), -1, dtype=np.int32)
+    faces, owners = scene.pieces.faces, scene.skin.owners
+    for row in range(height):
+        for column in range(width):
             best, found = np.float32(0.0), -1
             for down in range(row * samples, (row + 1) * samples):
                 for right in range(column * samples, (column + 1) * samples):
@@ -343,16 +343,15 @@ def _write_nearest(grid: Grid, buffers: tuple[Single, Indices], owners: Indices,
                     if piece >= 0 and (value > best or (value == best and piece < found)):
                         best, found = value, piece
             if found >= 0:
-                depth[row, column], owner[row, column] = 1.0 / best, owners[found]
+                depth[row, column], owner[row, column] = 1.0 / best, owners[faces[found]]
+    return depth, owner
 
 
 @compiled
-def resolve(buffers: tuple[Single, Indices], grid: Grid, scene: Scene) -> Picture:
-    """Average the samples of every pixel; a piece is shaded once for all samples of a pixel that it covers."""
+def resolve(buffers: Buffers, grid: Grid, scene: Scene) -> tuple[Array, Array]:
+    """Return rgb and coverage, as `Rendering` names them: a piece is shaded once for all its samples of a pixel."""
     height, width = grid.rows // grid.samples, grid.columns // grid.samples
     rgb, coverage = np.zeros((height, width, 3)), np.zeros((height, width))
-    depth, owner = np.full((height, width), np.inf), np.full((height, width), -1, dtype=np.int32)
-    picture = Picture(rgb, coverage, depth, owner)
     size = grid.columns * grid.samples
     numbers = np.empty((3, size), dtype=np.int64)
     fragments = Row(np.empty((ROWS, size)), numbers[0], numbers[1], numbers[2])
@@ -365,6 +364,5 @@ def resolve(buffers: tuple[Single, Indices], grid: Grid, scene: Scene) -> Pictur
         _light(count, fragments.table, scene.cover, weather.direction)
         _add_lamps(count, fragments.table, weather.lamps, light)
         _send(count, fragments, skin, weather)
-        _write(row, count, fragments, picture)
-    _write_nearest(grid, buffers, skin.owners[pieces.faces], picture)
-    return picture
+        _write(row, count, fragments, rgb, coverage)
+    return rgb, coverage

@@ -25,6 +25,8 @@ from data_registry.scene3d.spans import Grid, Ints, Pieces, Single, draw, plane_
 Pair = tuple[float, float]
 Triple = tuple[float, float, float]
 Axes = tuple[Triple, Triple, Triple]
+Surface = tuple[Array, Ints]
+"""Vertices (N, 3), metres, and faces (M, 3) of some of a mesh; heights are along the last coordinate."""
 
 TEXELS: Final = 1536
 FINE_M: Final = 0.04
@@ -48,8 +50,6 @@ WALL_M: Final = 0.3
 """Faces that are steep and rise more than this stand on the ground like walls."""
 GROUNDS: Final = (Material.ASPHALT, Material.PAVING, Material.GRASS, Material.MARKING, Material.WATER, Material.ICE)
 NO_GROUND_M: Final = 1e9
-DOWNWARDS: Final = np.diag([1.0, 1.0, -1.0])
-"""Axes of a map that keeps what is lowest."""
 FEET_BLUR_M: Final = 0.5
 FEET_SHARE: Final = 0.85
 """Share of the sky that is lost below a large body."""
@@ -116,7 +116,6 @@ def cast_shadows(casters: Sequence[Mesh], camera: PinholeCamera, light: Light) -
         light: its sun's direction counts; from below the horizon it casts nothing.
     """
     whole = joined(casters)
-    triangles = whole.triangles()
     axes = _axes(light.direction)
     ahead = camera.ego_to_camera.rotation[2] * np.array([1.0, 1.0, 0.0])
     ahead /= max(float(np.linalg.norm(ahead)), 1e-6)
@@ -124,14 +123,15 @@ def cast_shadows(casters: Sequence[Mesh], camera: PinholeCamera, light: Light) -
     coarse = _corner(axes[:2] @ (camera.position + COARSE_AHEAD_M * ahead), COARSE_M, TEXELS)
     feet_origin = _corner(camera.position[:2] + FEET_AHEAD_M * ahead[:2], FEET_TEXEL_M, FEET_TEXELS)
     if light.direction[2] > 0:
+        turned = _turned(whole.vertices, axes)
         sun = np.full((2, TEXELS, TEXELS), -np.inf, dtype=np.float32)
-        _raise(sun[0], triangles, axes, fine, FINE_M)
-        _raise(sun[1], triangles, axes, coarse, COARSE_M)
+        _raise(sun[0], (turned, whole.faces), fine, FINE_M)
+        _raise(sun[1], (turned, whole.faces), coarse, COARSE_M)
     else:
         sun = NO_COVER.sun
     lying = np.isin(whole.materials, GROUNDS)
-    ground = _ground(triangles, lying, feet_origin)
-    feet = _feet(triangles[~lying], ground, feet_origin)
+    ground = _ground(whole, lying, feet_origin)
+    feet = _feet((whole.vertices, whole.faces[~lying]), ground, feet_origin)
     origins = _pair(fine), _pair(coarse)
     rows = triple(axes[0]), triple(axes[1]), triple(axes[2])
     return Shadows(Cover(sun, rows, origins, ground, feet, _pair(feet_origin)))
@@ -153,53 +153,71 @@ def _corner(middle: Array, texel: float, count: int) -> Array:
     return (np.floor(middle / texel) - count // 2) * texel
 
 
-def _raise(highest: Single, triangles: Array, axes: Array, origin: Array, texel: float) -> None:
-    """Raise a map (N, N) to the greatest height along the last axis of what lies over each texel."""
+@compiled
+def _turned(vertices: Array, axes: Array) -> Array:
+    """Return vertices (N, 3) along axes."""
+    result = np.empty((len(vertices), 3))
+    for vertex in range(len(vertices)):
+        x, y, z = vertices[vertex, 0], vertices[vertex, 1], vertices[vertex, 2]
+        for axis in range(3):
+            result[vertex, axis] = axes[axis, 0] * x + axes[axis, 1] * y + axes[axis, 2] * z
+    return result
+
+
+def _raise(highest: Single, surface: Surface, origin: Array, texel: float) -> None:
+    """Raise a map (N, N) to the greatest height of what lies over each texel."""
     grid = Grid(0, 0, len(highest), len(highest), 1)
-    pieces = _flattened(triangles, axes, (origin[0], origin[1], texel), grid)
+    pieces = _flattened(*surface, (origin[0], origin[1], texel), grid)
     draw(pieces, grid, highest, np.zeros((0, 0), dtype=np.int32))
 
 
-def _heights(triangles: Array, axes: Array, origin: Array) -> Single:
-    """Return a map of feet's size (K, K) with the greatest height along the last axis, -inf where nothing is."""
+def _heights(surface: Surface, origin: Array) -> Single:
+    """Return a map of feet's size (K, K) with the greatest height, -inf where nothing is."""
     highest = np.full((FEET_TEXELS, FEET_TEXELS), -np.inf, dtype=np.float32)
-    _raise(highest, triangles, axes, origin, FEET_TEXEL_M)
+    _raise(highest, surface, origin, FEET_TEXEL_M)
     return highest
 
 
+def _depths(surface: Surface, origin: Array) -> Single:
+    """Return a map of feet's size (K, K) with the least height, inf where nothing is."""
+    vertices, faces = surface
+    return -_heights((vertices * (1.0, 1.0, -1.0), faces), origin)
+
+
 @compiled
-def _flattened(triangles: Array, axes: Array, lattice: Triple, grid: Grid) -> Pieces:
-    """Look at triangles (M, 3, 3) along the last axis: corners in texels, heights as planes, without those outside."""
-    corners, planes = np.empty((len(triangles), 3, 2)), np.empty((len(triangles), 3))
+def _flattened(vertices: Array, faces: Ints, lattice: Triple, grid: Grid) -> Pieces:
+    """Look down at faces (M, 3): corners in texels, heights as planes, without those outside."""
+    corners, planes = np.empty((len(faces), 3, 2)), np.empty((len(faces), 3))
     heights = np.empty(3)
     left, bottom, texel = lattice
     count = 0
-    for face in range(len(triangles)):
+    for face in range(len(faces)):
         for corner in range(3):
-            x, y, z = triangles[face, corner, 0], triangles[face, corner, 1], triangles[face, corner, 2]
-            corners[count, corner, 0] = (axes[0, 0] * x + axes[0, 1] * y + axes[0, 2] * z - left) / texel
-            corners[count, corner, 1] = (axes[1, 0] * x + axes[1, 1] * y + axes[1, 2] * z - bottom) / texel
-            heights[corner] = axes[2, 0] * x + axes[2, 1] * y + axes[2, 2] * z
+            vertex = faces[face, corner]
+            corners[count, corner, 0] = (vertices[vertex, 0] - left) / texel
+            corners[count, corner, 1] = (vertices[vertex, 1] - bottom) / texel
+            heights[corner] = vertices[vertex, 2]
         if touches(corners, count, grid) and plane_through(corners[count], heights, planes[count]):
             count += 1
     return Pieces(corners[:count], planes[:count], np.arange(count))
 
 
-def _ground(triangles: Array, lying: npt.NDArray[np.bool_], origin: Array) -> Single:
+def _ground(whole: Mesh, lying: npt.NDArray[np.bool_], origin: Array) -> Single:
     """Return the height (K, K) of what is made of a ground's material, elsewhere of the lowest thing."""
-    known = _heights(triangles[lying], np.eye(3), origin)
+    known = _heights((whole.vertices, whole.faces[lying]), origin)
     covered = np.isfinite(known)
     if not covered.all():
-        known = np.where(covered, known, -_heights(triangles, DOWNWARDS, origin))
+        known = np.where(covered, known, _depths((whole.vertices, whole.faces), origin))
     return np.minimum(known, np.float32(NO_GROUND_M))
 
 
-def _feet(triangles: Array, ground: Single, origin: Array) -> Single:
+def _feet(surface: Surface, ground: Single, origin: Array) -> Single:
     """Return the share (K, K) of the sky that low bodies take from the ground around them."""
-    raised, steep = _near_ground(triangles, ground, (origin[0], origin[1], FEET_TEXEL_M))
-    bodies = -_heights(triangles[raised], DOWNWARDS, origin) - ground
+    vertices, faces = surface
+    raised, steep = _near_ground(vertices, faces, ground, (origin[0], origin[1], FEET_TEXEL_M))
+    bodies = _depths((vertices, faces[raised]), origin) - ground
     taken = ((bodies > STEP_M) & (bodies < FEET_HEIGHT_M)).astype(np.float32)
-    _mark_walls(triangles[steep], (origin[0], origin[1], FEET_TEXEL_M), taken)
+    _mark_walls(vertices, faces[steep], (origin[0], origin[1], FEET_TEXEL_M), taken)
     size = round(FEET_BLUR_M / FEET_TEXEL_M)
     for _ in range(2):
         taken = uniform_filter(taken, size, mode="constant")
@@ -207,19 +225,20 @@ def _feet(triangles: Array, ground: Single, origin: Array) -> Single:
 
 
 @compiled
-def _near_ground(triangles: Array, ground: Single, lattice: Triple) -> tuple[Ints, Ints]:
-    """Return the triangles (M, 3, 3) near the ground that hang above it, and those that stand on it like walls."""
+def _near_ground(vertices: Array, faces: Ints, ground: Single, lattice: Triple) -> tuple[Ints, Ints]:
+    """Return which faces (M, 3) near the ground hang above it, and which stand on it like walls."""
     left, bottom, texel = lattice
-    raised, steep = np.empty(len(triangles), dtype=np.int64), np.empty(len(triangles), dtype=np.int64)
+    raised, steep = np.empty(len(faces), dtype=np.int64), np.empty(len(faces), dtype=np.int64)
     hanging, standing = 0, 0
-    for face in range(len(triangles)):
-        x = (triangles[face, 0, 0] + triangles[face, 1, 0] + triangles[face, 2, 0]) / 3.0
-        y = (triangles[face, 0, 1] + triangles[face, 1, 1] + triangles[face, 2, 1]) / 3.0
+    for face in range(len(faces)):
+        first, second, third = faces[face, 0], faces[face, 1], faces[face, 2]
+        x = (vertices[first, 0] + vertices[second, 0] + vertices[third, 0]) / 3.0
+        y = (vertices[first, 1] + vertices[second, 1] + vertices[third, 1]) / 3.0
         column, row = np.floor((x - left) / texel + 0.5), np.floor((y - bottom) / texel + 0.5)
         if not (0.0 <= column < ground.shape[1] and 0.0 <= row < ground.shape[0]):
             continue
-        low = min(triangles[face, 0, 2], triangles[face, 1, 2], triangles[face, 2, 2])
-        high = max(triangles[face, 0, 2], triangles[face, 1, 2], triangles[face, 2, 2])
+        low = min(vertices[first, 2], vertices[second, 2], vertices[third, 2])
+        high = max(vertices[first, 2], vertices[second, 2], vertices[third, 2])
         gap = low - ground[int(row), int(column)]
         if gap >= FEET_HEIGHT_M:
             continue
@@ -233,12 +252,12 @@ def _near_ground(triangles: Array, ground: Single, lattice: Triple) -> tuple[Int
 
 
 @compiled
-def _mark_walls(triangles: Array, lattice: Triple, taken: Single) -> None:
-    """Mark the texels that steep faces (M, 3, 3) stand on: from above they are lines, which a map of heights misses."""
+def _mark_walls(vertices: Array, faces: Ints, lattice: Triple, taken: Single) -> None:
+    """Mark the texels that steep faces (M, 3) stand on: from above they are lines, which a map of heights misses."""
     left, bottom, texel = lattice
-    for face in range(len(triangles)):
+    for face in range(len(faces)):
         for corner in range(3):
-            start, end = triangles[face, corner], triangles[face, (corner + 1) % 3]
+            start, end = vertices[faces[face, corner]], vertices[faces[face, (corner + 1) % 3]]
             across, along = end[0] - start[0], end[1] - start[1]
             rise = abs(end[2] - start[2])
             reach = np.sqrt(across * across + along * along)

@@ -7,7 +7,7 @@ Darkness, layers and stones give the depth instead.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import shapely
@@ -117,15 +117,8 @@ def cave_in(outline: Array, height_at: HeightAt) -> Mesh:
     edge = _edge(shape, CAVE_IN)
     parts = [*_hole(shape, edge, CAVE_IN), *_cracks(shape, edge, CAVE_IN), *_rubble(shape, edge, CAVE_IN)]
     parts += _ring_cracks(shape, edge)
-    shapely.prepare(shape.area)
     slabs = [_slab(shape, edge, number) for number in range(9)]
-    return draped(joined([*parts, *(slab for slab in slabs if _inside(shape, slab))]), height_at)
-
-
-def _inside(shape: Star, mesh: Mesh) -> bool:
-    """Say whether a small solid lies in the outline."""
-    hull: Any = shapely.convex_hull(shapely.multipoints(mesh.vertices[:, :2]))
-    return bool(shape.area.contains(hull))
+    return draped(joined([*parts, *(slab for slab in slabs if shape.holds(slab))]), height_at)
 
 
 def _edge(shape: Star, kind: Collapse) -> Array:
@@ -177,11 +170,14 @@ def _cracks(shape: Star, edge: Array, kind: Collapse) -> list[Mesh]:
             shares = np.linspace(start, far, 5)
             wide = (0.016 if fork == 0 else 0.009) * (0.6 + 0.8 * values[7])
             parts.append(_crack(shape, spoke + wander, shares, wide, black))
-    return parts
+    # A step over several spokes may cut off a corner of the outline.
+    return [
+        crack for crack in parts if shapely.contains(shape.area, shapely.polygons(crack.triangles()[..., :2])).all()
+    ]
 
 
 def _crack(shape: Star, spokes: Array, shares: Array, wide: float, coat: Coat) -> Mesh:
-    """Return one tapering crack through points on fractional spokes, kept within the outline."""
+    """Return one tapering crack through points on fractional spokes."""
     whole = np.round(spokes).astype(np.int64) % SPOKES
     middle = shape.at(whole, shares)
     taper = np.linspace(1.0, 0.15, len(shares))
@@ -237,7 +233,7 @@ def _rubble(shape: Star, edge: Array, kind: Collapse) -> list[Mesh]:
         level = 0.0 if out else -kind.sink
         builder = chunk if number % 3 else stone
         lump = builder((float(middle[0]), float(middle[1]), level), size, shape.seed + number, coat)
-        parts += [lump] if _inside(shape, lump) else []
+        parts += [lump] if shape.holds(lump) else []
     return parts
 
 

@@ -223,5 +223,6 @@ def _gravel_stones(shape: Star, edge: Array, top: float) -> list[Mesh]:
         x, y = shape.at(np.array([spoke]), min(share * float(edge[spoke]), 0.95))[0].tolist()
         sunk = max(0.0, level - 0.35 * size)
         tone = shaded((0.24, 0.22, 0.19), 0.40 + 1.1 * float(values[3]))
-        parts.append(pebble((x, y, sunk), size, shape.seed + number, Finish(tone, Material.PAVING)))
+        lump = pebble((x, y, sunk), size, shape.seed + number, Finish(tone, Material.PAVING))
+        parts += [lump] if shape.holds(lump) else []
     return parts

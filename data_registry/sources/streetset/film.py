@@ -188,22 +188,19 @@ def developed(light: Single, halo: Single, step: int, look: Triple, dice: Bytes,
     height, width = light.shape[:2]
     softness, noise, dark = look
     result = np.empty((height, width, 3), dtype=np.uint8)
+    values = np.empty(3 * width)
     # 104.5 and 73.9: standard deviations of the sum of two uniform bytes, and of one.
     tints = 0.6 * (np.arange(256) - 127.5) / 73.9
-    blooms = halo.size > 0
     for row in range(height):
         above, here, below = light[max(row - 1, 0)], light[row], light[min(row + 1, height - 1)]
+        _soften(above.ravel(), here.ravel(), below.ravel(), softness, values)
+        if halo.size > 0:
+            _add_bloom(halo, (row + 0.5) / step - 0.5, step, values)
         first, second, others = dice[0, row], dice[1, row], dice[2:, row]
         for column in range(width):
-            left, right = max(column - 1, 0), min(column + 1, width - 1)
             grey = 0.8 * (float(first[column]) + float(second[column]) - 255.0) / 104.5
             for channel in range(3):
-                around = above[column, channel] + below[column, channel]
-                around += here[left, channel] + here[right, channel]
-                value = here[column, channel] * (1.0 - softness) + 0.25 * softness * around
-                if blooms:
-                    value += _bloom(halo, (row + 0.5) / step - 0.5, (column + 0.5) / step - 0.5, channel)
-                place = _bent(value) * TABLE_STEPS
+                place = _bent(values[3 * column + channel]) * TABLE_STEPS
                 index = np.uintp(min(int(place), TABLE_STEPS - 1))
                 lower = table[index]
                 level = lower + (place - index) * (table[index + np.uintp(1)] - lower)
@@ -211,3 +208,25 @@ def developed(light: Single, halo: Single, step: int, look: Triple, dice: Bytes,
                 level += strength * (grey + tints[others[channel, column]])
                 result[row, column, channel] = np.uint8(min(max(level + 0.5, 0.0), 255.0))
     return result
+
+
+@compiled
+def _soften(above: Single, here: Single, below: Single, softness: float, values: Array) -> None:
+    """Write a row's light (3 * W,) with a share of each pixel's neighbours: plain loops, which become wide ones."""
+    last = len(here) - 3
+    for at in range(3, last):
+        around = above[at] + below[at]
+        around += here[at - 3] + here[at + 3]
+        values[at] = here[at] * (1.0 - softness) + 0.25 * softness * around
+    for at in (0, 1, 2, last, last + 1, last + 2):
+        around = above[at] + below[at]
+        around += here[at - 3 if at >= 3 else at] + here[at + 3 if at < last else at]
+        values[at] = here[at] * (1.0 - softness) + 0.25 * softness * around
+
+
+@compiled
+def _add_bloom(halo: Single, row: float, step: int, values: Array) -> None:
+    """Add the halo to a row's light (3 * W,); `row` in blocks."""
+    for column in range(len(values) // 3):
+        for channel in range(3):
+            values[3 * column + channel] += _bloom(halo, row, (column + 0.5) / step - 0.5, channel)

@@ -16,7 +16,7 @@ from data_registry.geometry import PinholeCamera
 from data_registry.scene3d.grain import Single
 from data_registry.scene3d.light import Lamp, Light
 from data_registry.scene3d.mesh import Mesh, joined
-from data_registry.scene3d.rasteriser import render
+from data_registry.scene3d.rasteriser import photograph
 from data_registry.scene3d.raw_noise import raw_bytes
 from data_registry.sources.streetset.conditions import Condition, Sensor
 from data_registry.sources.streetset.sky import Sky
@@ -66,10 +66,10 @@ def picture(world: World, camera: PinholeCamera, seed: int) -> npt.NDArray[np.ui
 
     meshes = [in_reach(joined(world.static), camera), *world.things]
     light = replace(world.light, lamps=lamps_that_matter(world.light.lamps, camera))
-    rendering = render(meshes, camera, light, shadows=cast_shadows(meshes, camera, light))
+    rgb, coverage = photograph(meshes, camera, light, cast_shadows(meshes, camera, light))
     sensor = world.sensor
     backdrop = _backdrop(world, camera)
-    arrived = exposed(rendering.rgb, rendering.coverage, backdrop, sensor.exposure, sensor.vignette)
+    arrived = exposed(rgb, coverage, backdrop, sensor.exposure, sensor.vignette)
     dice = raw_bytes(seed, 5 * camera.height * camera.width).reshape(5, camera.height, camera.width)
     look = sensor.softness, sensor.noise, sensor.dark_noise
     return developed(arrived, _halo(arrived, sensor.bloom), HALO_STEP, look, dice, srgb_table())
