@@ -84,7 +84,8 @@ def star(outline: Array, spokes: int) -> Star:
     middle: Any = area.centroid if area.contains(area.centroid) else area.representative_point()
     centre = np.array([middle.x, middle.y])
     turn = np.arange(spokes) * (2 * np.pi / spokes)
-    reach = 0.995 * (_first_hits if _is_convex(area) else _kept_inside)(area, centre, turn)
+    first = _first_hits(area, centre, turn)
+    reach = 0.995 * (first if _is_convex(area) else _kept_inside(area, centre, first))
     if float(reach.min()) < 1e-3:
         raise GeometryError(f"surface outline leaves no room around its centre {centre.tolist()}: {area.wkt[:200]}")
     return Star(area, centre, turn, reach, round(float(centre[0]) * 50) * 31 + round(float(centre[1]) * 50))
@@ -95,31 +96,25 @@ def _is_convex(area: Any) -> bool:
     return float(area.convex_hull.area - area.area) < 1e-9 * float(area.area)
 
 
-def _kept_inside(area: Any, centre: Array, turn: Array) -> Array:
-    """Return reaches (S,) whose chords from spoke to spoke stay inside an outline.
-
-    Neither spoke reaches farther than where the outline comes nearest between the two, be that in a corner or not.
-    """
-    ends = _far_ends(area, centre, turn)
-    corners = np.stack([np.broadcast_to(centre, ends.shape), ends, np.roll(ends, -1, axis=0)], axis=1)
-    between = shapely.intersection(shapely.polygons(corners), area.exterior)
-    limit = np.asarray(shapely.distance(shapely.Point(*centre), between), dtype=np.float64)
+def _kept_inside(area: Any, centre: Array, first: Array) -> Array:
+    """Return reaches (S,), at most the given ones, whose chords from spoke to spoke stay inside an outline."""
+    spokes = len(first)
+    corner = np.asarray(area.exterior.coords)[:-1] - centre
+    sector = np.floor((np.arctan2(corner[:, 1], corner[:, 0]) % (2 * np.pi)) / (2 * np.pi / spokes)).astype(np.int64)
+    limit = np.minimum(first, np.roll(first, -1))
+    # A corner of the outline between two spokes limits both of them, or their chord would cut it off.
+    np.minimum.at(limit, sector % spokes, np.hypot(corner[:, 0], corner[:, 1]))
     return np.minimum(limit, np.roll(limit, 1))
 
 
 def _first_hits(area: Any, centre: Array, turn: Array) -> Array:
     """Return how far the outline is from the centre in each direction (S,), metres: its first crossing."""
-    ends = _far_ends(area, centre, turn)
+    low, high = np.asarray(area.bounds)[:2], np.asarray(area.bounds)[2:]
+    far = 2 * float(np.hypot(*(high - low))) + 1.0
+    ends = centre + far * np.column_stack([np.cos(turn), np.sin(turn)])
     rays = shapely.linestrings(np.stack([np.broadcast_to(centre, ends.shape), ends], axis=1))
     hits = shapely.intersection(rays, area.exterior)
     return np.asarray(shapely.distance(shapely.Point(*centre), hits), dtype=np.float64)
-
-
-def _far_ends(area: Any, centre: Array, turn: Array) -> Array:
-    """Return points (S, 2) in all directions (S,) that lie beyond an outline."""
-    low, high = np.asarray(area.bounds)[:2], np.asarray(area.bounds)[2:]
-    far = 2 * float(np.hypot(*(high - low))) + 1.0
-    return centre + far * np.column_stack([np.cos(turn), np.sin(turn)])
 
 
 def noise(count: int, seed: int) -> Array:
