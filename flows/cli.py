@@ -24,6 +24,8 @@ app = typer.Typer(
 )
 store_app = typer.Typer(no_args_is_help=True, help="Look after the store.")
 app.add_typer(store_app, name="store")
+report_app = typer.Typer(no_args_is_help=True, help="Count over a whole release.")
+app.add_typer(report_app, name="report")
 
 SettingsName = Annotated[
     str, typer.Argument(metavar="SETTINGS", help="A settings file, or one of the shipped `sample` and `nuscenes`.")
@@ -166,6 +168,15 @@ def settings(name: SettingsName = "sample", set_: Overrides = None, as_json: Jso
 
         resolved: dict[str, Any] = load_settings(name, set_ or []).model_dump(mode="json")
         say(resolved, yaml.safe_dump(resolved, sort_keys=False).rstrip(), as_json)
+
+
+@report_app.command()
+def screening(release: ReleasePath, as_json: Json = False) -> None:
+    """Say for each task what became of its combinations, and why, and what the logs' missing map or CAN bus cost."""
+    from flows.inspecting import report_screening
+
+    with reporting(as_json):
+        report_screening(release, as_json)
 
 
 @store_app.command()

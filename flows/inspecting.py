@@ -1,4 +1,4 @@
-"""Commands that look at a release: verify, materialize, show."""
+"""Commands that look at a release: verify, materialize, show, report screening."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from data_registry.verify import verify
 from flows.assembly import open_source
 from flows.exits import NoError, say
 from flows.options import BuildOptions
+from flows.screening_text import as_text
 from flows.settings import Settings
+from tasks.screening_report import screening_report
 from tasks.show import show
 
 SHOWN_PROBLEMS = 10
@@ -66,3 +68,9 @@ def show_pair(pair: str, path: Path, as_json: bool) -> None:
     """Print how a combination was made and why it is in the release, or why not."""
     explanation = show(open_release(path), pair)
     say(explanation.as_json(), explanation.as_markdown().rstrip(), as_json)
+
+
+def report_screening(path: Path, as_json: bool) -> None:
+    """Print how the whole taxonomy screened on a release's logs, and what became of every combination."""
+    report = screening_report(open_release(path))
+    say(report.as_json(), "" if as_json else as_text(report), as_json)

@@ -36,7 +36,7 @@ def _row(combination: Combination, screening: Screening) -> Row:
         "family": task.family,
         "suitable": screening.suitable,
         "reason_code": screening.reason_code,
-        **_reason(screening),
+        **_reason(screening, has_lanes=keyframe.map.source == "expansion"),
         "placement_kind": screening.placement.kind if screening.placement else None,
         "views": len(screening.views),
         "nominal_conflict": screening.nominal_conflict,
@@ -50,15 +50,16 @@ def _row(combination: Combination, screening: Screening) -> Row:
     }
 
 
-def _reason(screening: Screening) -> Row:
+def _reason(screening: Screening, has_lanes: bool) -> Row:
     """Return the columns about the first fact that does not hold, which the reason code names, and about the others."""
     failed = [] if screening.suitable else [fact for fact in screening.evidence if not fact.holds]
     first, others = (failed[0], failed[1:]) if failed else (None, [])
-    measured = sum(fact.value is not None for fact in others)
+    measured = sum(_is_told(fact, has_lanes) for fact in others)
+    told = first is not None and _is_told(first, has_lanes)
     return {
         "reason_fact": first.name if first else None,
-        "reason_measured": first.value is not None if first else None,
-        "reason_value": _number(first) if first else None,
+        "reason_measured": told if first else None,
+        "reason_value": _number(first) if first and told else None,
         "reason_at_least": first.at_least if first else None,
         "reason_at_most": first.at_most if first else None,
         "more_measured": measured,
@@ -66,7 +67,13 @@ def _reason(screening: Screening) -> Row:
     }
 
 
+def _is_told(fact: Fact, has_lanes: bool) -> bool:
+    """Tell whether the log could answer; where no map tells anchors, not being at one says nothing about the place."""
+    return fact.value is not None and (has_lanes or fact.name != "at_anchor")
+
+
 def _number(fact: Fact) -> float | None:
+    """Return a value as a number; None of a word."""
     return None if fact.value is None or isinstance(fact.value, str) else float(fact.value)
 
 
