@@ -126,8 +126,8 @@ def _refuse_newer(name: str, found: int) -> None:
         raise ReleaseSchemaError(f"this code cannot read the release: {error}; update exceptiondrive") from error
     if found != known:
         raise ReleaseSchemaError(
-            f"component {name} has schema version {found}, this code knows {known}: use an exceptiondrive that knows it,"
-            " or build the release again"
+            f"component {name} has schema version {found}, this code knows {known}: use an exceptiondrive that knows"
+            " it, or build the release again"
         )
 
 

@@ -123,9 +123,10 @@ def materialize(  # noqa: PLR0913, PLR0917 - one parameter an option
 @app.command()
 def show(
     pair: Annotated[str, typer.Argument(metavar="PAIR", help="Pair id: DATASET/SCENE/SAMPLE/TASK.")],
-    release: Annotated[Path, typer.Option(metavar="RELEASE", help="Release to look in.")] = Path(
-        "releases/exceptiondrive-sample/0.0.0-dev"
-    ),
+    release: Annotated[
+        Path | None,
+        typer.Option(metavar="RELEASE", help="Release to look in; the last one below `releases` that knows the pair."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Say how a pair was made and why it is in the release, or why not."""
@@ -156,6 +157,15 @@ def doctor(store: StorePath = None, as_json: Json = False) -> None:
 
     with reporting(as_json):
         examine(store, as_json)
+
+
+@app.command()
+def tasks(settings: SettingsName = "sample", set_: Overrides = None, as_json: Json = False) -> None:
+    """List the tasks of the taxonomy: where the hazard goes, and which ground it takes."""
+    from flows.task_list import list_tasks
+
+    with reporting(as_json):
+        list_tasks(settings, set_ or [], as_json)
 
 
 @app.command()

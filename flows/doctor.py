@@ -26,6 +26,7 @@ EXTRAS: Final = {
     "bev": ("mmdet3d",),
 }
 """Distributions by which an extra is known to be installed."""
+WIDTH: Final = 100
 ENOUGH_DISK_BYTES: Final = 2 * 2**30
 
 
@@ -56,7 +57,7 @@ def examine(store: str | None, as_json: bool) -> None:
     for check in checks:
         # rich reads [..] as markup: advice such as '.[nuscenes]' must stay as it is
         table.add_row(*map(escape, (check.name, check.state, check.found, check.advice)))
-    console = Console(width=140)
+    console = Console(width=WIDTH)
     with console.capture() as captured:
         console.print(table)
     document = {"checks": [asdict(check) for check in checks]}

@@ -156,8 +156,8 @@ def _acceptance(report: ScreeningReport) -> Section:
     listed += [_counts("all", row, names) for row in all_]
     return Section(
         "What became of all combinations",
-        "Approved and auxiliary pairs, and those that screen, edit or decide left out, add up to all. Auxiliary pairs are"
-        " edits that were turned down, or were drawn from what screening left out.",
+        "Approved and auxiliary pairs, and those that screen, edit or decide left out, add up to all. Auxiliary pairs"
+        " are edits that were turned down, or were drawn from what screening left out.",
         ("family and task", "all", *(_ENDS[name] for name in names), "approved %"),
         tuple(listed),
     )
@@ -190,7 +190,7 @@ def _reasons(report: ScreeningReport) -> Section:
         "Why they are no benchmark pairs",
         f"For each task the {REASONS_A_TASK} first failed rules that were most frequent; median and middle 90 % of what"
         " was measured. Unknown: the logs could not tell, and the rule failed. Steps behind screen are named; those"
-        " between edit and decide look at edits, of which a combination may have several, and decide has the last word.",
+        " between edit and decide look at edits, of which a combination may have several; decide has the last word.",
         ("task and reason", "count", "unknown", "rule", "median", "5 to 95 %"),
         tuple(rows),
         texts=(0, 3),
@@ -254,7 +254,9 @@ def _scenes(report: ScreeningReport) -> Section:
     ranked = sorted(rows, key=lambda row: (-row["avoidable"]["none"] / row["count"], row["scene"]))
     few = len(rows) <= SHOWN
     shown = rows if few else [*ranked[: SHOWN // 2], *ranked[-(SHOWN // 2) :]]
-    which = "" if few else f" The {SHOWN // 2} of {len(rows):,} with least and most that can be avoided; --json has all."
+    which = (
+        "" if few else f" The {SHOWN // 2} of {len(rows):,} with least and most that can be avoided; --json has all."
+    )
     return Section(f"By scene: {_QUESTION}", f"Columns as above.{which}", *_spread_rows(shown, "scene"))
 
 

@@ -95,9 +95,7 @@ def screening_report(release: Release) -> ScreeningReport:
         },
         sources={
             **{name: _acceptance(rows.filter(pl.col(name).is_not_null()), (name,)) for name in SOURCES},
-            "task_and_map_source": _acceptance(
-                rows.filter(pl.col("map_source").is_not_null()), ("task", "map_source")
-            ),
+            "task_and_map_source": _acceptance(rows.filter(pl.col("map_source").is_not_null()), ("task", "map_source")),
         },
         unanswered=_unanswered(rows),
     )
@@ -158,7 +156,14 @@ def _reasons(release: Release, rows: pl.DataFrame) -> Rows:
         stage_rank=stage,
     )
     ordered = ranked.sort(
-        "family_rank", "family", "task", "stage_rank", -pl.col("count").cast(pl.Int64), "reason_code", "fact", "at_least"
+        "family_rank",
+        "family",
+        "task",
+        "stage_rank",
+        -pl.col("count").cast(pl.Int64),
+        "reason_code",
+        "fact",
+        "at_least",
     )
     return ordered.drop("family_rank", "stage_rank").to_dicts()
 

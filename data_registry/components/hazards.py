@@ -142,7 +142,9 @@ SCREENINGS: Final = TableSchema(
         "family": Column(_TEXT, "task family"),
         "suitable": Column(pl.Boolean, "whether screening found that the task suits the keyframe"),
         "reason_code": Column(_TEXT, "suitable, or the code of the first rule that failed"),
-        "reason_fact": Column(_TEXT, "fact that this rule asks about; null: suitable, or nowhere to put it", nullable=True),
+        "reason_fact": Column(
+            _TEXT, "fact that this rule asks about; null: suitable, or nowhere to put it", nullable=True
+        ),
         "reason_measured": Column(pl.Boolean, "whether that fact could be measured; null: no fact", nullable=True),
         "reason_value": Column(
             pl.Float64, "its value, true as 1, false as 0; null: not measured, or a word", nullable=True
@@ -151,9 +153,13 @@ SCREENINGS: Final = TableSchema(
         "reason_at_most": Column(pl.Float64, "its upper limit", nullable=True),
         "more_measured": Column(pl.Int32, "further facts that do not hold although they were measured"),
         "more_unknown": Column(pl.Int32, "further facts that do not hold because they could not be measured"),
-        "placement_kind": Column(_TEXT, "standing, surface, mounted or attached; null: nowhere to put it", nullable=True),
+        "placement_kind": Column(
+            _TEXT, "standing, surface, mounted or attached; null: nowhere to put it", nullable=True
+        ),
         "views": Column(pl.Int32, "cameras that see the placement"),
-        "nominal_conflict": Column(_TEXT, "nominal paths that meet the region within 3 s: recorded, lane_keep, both, none"),
+        "nominal_conflict": Column(
+            _TEXT, "nominal paths that meet the region within 3 s: recorded, lane_keep, both, none"
+        ),
         "required_decel": Column(
             pl.Float64, "m/s2 to stop in time after 0.5 s; null: no room, or no placement", nullable=True
         ),

@@ -54,7 +54,10 @@ def _check_counts(content: ReleaseContent, rows: pl.DataFrame) -> Found:
     kept = rows.filter("suitable").height
     for found, name in ((kept, "kept"), (rows.height - kept, "rejected")):
         if found != counts.get(name, 0):
-            yield SCREENINGS, f"{found} rows of combinations that screen {name}, the manifest counts {counts.get(name, 0)}"
+            yield (
+                SCREENINGS,
+                f"{found} rows of combinations that screen {name}, the manifest counts {counts.get(name, 0)}",
+            )
 
 
 def _check_ids(rows: pl.DataFrame) -> Found:
@@ -83,11 +86,15 @@ def _check_reasons(content: ReleaseContent, rows: pl.DataFrame) -> Found:
     said = rejected.select(pair_id="item_id", said="reason_code")
     left_out = rows.filter(~pl.col("suitable"))
     yield from _told(left_out.join(said, on="pair_id", how="anti"), "is not suitable, but no row of rejections says so")
-    yield from _told(said.join(left_out, on="pair_id", how="anti"), "is rejected by screen, its screening says suitable")
+    yield from _told(
+        said.join(left_out, on="pair_id", how="anti"), "is rejected by screen, its screening says suitable"
+    )
     differs = left_out.join(said, on="pair_id").filter(pl.col("reason_code") != pl.col("said"))
     yield from _told(differs, "has another reason_code than table rejections")
     no_fact, suitable = pl.col("reason_fact").is_null(), pl.col("suitable")
-    yield from _told(rows.filter(suitable != (pl.col("reason_code") == "suitable")), "reason_code does not fit suitable")
+    yield from _told(
+        rows.filter(suitable != (pl.col("reason_code") == "suitable")), "reason_code does not fit suitable"
+    )
     yield from _told(rows.filter(suitable & ~no_fact), "is suitable, but names a fact that failed")
     yield from _told(rows.filter(no_fact != pl.col("reason_measured").is_null()), "reason_fact without reason_measured")
     unknown = ~pl.col("reason_measured").fill_null(value=False)
