@@ -162,7 +162,7 @@ def _lines(about: Explanation) -> list[str]:
         chosen = ("task", "family", "appearance", "placement_kind", "speed", "nominal_conflict", "required_decel")
         lines += ["", "## Hazard", *_pairs(about.pair, (*chosen, "avoidable", "path_source", "seed", "attempt"))]
         lines += _placement(about.pair["placement"])
-        lines += _facts("Screening facts", _listed(about.pair["facts"]))
+        lines += explained_facts("Screening facts", _listed(about.pair["facts"]))
     if about.region:
         lines += ["", "## Region", *_pairs(about.region, ("kind", "clearance_m", "quad", "method", "area_ratio"))]
         lines += _pairs(about.region, ("centre_offset_m", "expected_iou"))
@@ -202,7 +202,7 @@ def _placement(placement: Any) -> list[str]:
     return [f"- {escape(name)}: {_said(value)}" for name, value in parts.items()]
 
 
-def _facts(title: str, rows: list[dict[str, Any]]) -> list[str]:
+def explained_facts(title: str, rows: list[dict[str, Any]]) -> list[str]:
     """Return the facts that were held against a limit as a table; the others, which nothing rests on, in a line."""
     asked = [row for row in rows if not row.get("holds", True) or not _is_unasked(row)]
     others = [row for row in rows if row not in asked]
@@ -254,7 +254,7 @@ def _evidence(evidence: Any, about: Explanation) -> list[str]:
     if rows and about.decision and rows == _listed(about.decision["findings"]):
         return ["- evidence: the findings above"]
     if rows and all("holds" in row for row in rows):
-        return _facts("Evidence", rows)
+        return explained_facts("Evidence", rows)
     if rows:
         names = {name for row in rows for name in row}
         known = [name for name in (*_FACT, "code", "limit") if name in names]

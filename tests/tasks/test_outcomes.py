@@ -11,7 +11,7 @@ import pytest
 from data_registry.manifest import ReleaseCorruptError
 from data_registry.release import Release, open_release, table_path
 from tasks.outcomes import outcomes
-from tasks.publication import Publication, ends_of
+from tasks.publication import Publication, ends_of, pair_of
 from tasks.publish import publish
 from tests.data_registry.test_verify import rewrite
 from tests.tasks.publications import DRAWN_ENDS, ENDS, build, unsettle
@@ -52,20 +52,20 @@ BEHIND = {
 @pytest.mark.parametrize("field", sorted(BEHIND))
 def test_what_has_no_outcome_is_open(field: str, tmp_path: Path) -> None:
     made = unsettle(build(tmp_path), field)
-    open_item = getattr(made, field).unsettled[0].id
-    gone = open_item.partition("@")[0]
+    item = getattr(made, field).unsettled[0].id
+    pair = item.partition("@")[0]
     for later in BEHIND[field]:
         results = getattr(made, later)
-        behind = {open_item, gone} if "@" in open_item else {gone}
-        rest = tuple(
+        gone = [
             entry
             for entry in results.settled
-            if entry.id not in behind and ("@" in open_item or entry.id.partition("@")[0] != gone)
-        )
+            if entry.id in {pair, item} or (item == pair and pair_of(entry.id) == pair)
+        ]
+        rest = tuple(entry for entry in results.settled if entry not in gone)
         made = dataclasses.replace(made, **{later: dataclasses.replace(results, settled=rest)})
     found = ends(outcomes(opened(made, tmp_path / "releases")))
     assert found == ends_of(made)
-    assert found[gone] == "unsettled"
+    assert found[pair] == "unsettled"
 
 
 def test_each_end_names_its_step(tmp_path: Path) -> None:
@@ -85,7 +85,9 @@ def test_each_end_names_its_step(tmp_path: Path) -> None:
 def test_a_combination_of_which_no_table_tells_the_end_is_refused(tmp_path: Path) -> None:
     release = opened(build(tmp_path), tmp_path / "releases")
     rewrite(release.path, "decisions", pl.concat_str("pair_id", pl.lit("x")).alias("pair_id"))
-    with pytest.raises(ReleaseCorruptError, match="2 combinations suit their task, but no table says what became of them"):
+    with pytest.raises(
+        ReleaseCorruptError, match="2 combinations suit their task, but no table says what became of them"
+    ):
         outcomes(open_release(release.path))
 
 

@@ -42,7 +42,10 @@ def test_what_became_of_combinations_adds_up_for_every_group(report: ScreeningRe
 
 def test_families_come_in_the_papers_order(report: ScreeningReport) -> None:
     assert [row["family"] for row in report.acceptance["family"]] == ["lane_blockage", "road_surface_hazard"]
-    assert [row["task"] for row in report.acceptance["task"]] == ["large_vehicle_blocking_lane", "collapsed_road_surface"]
+    assert [row["task"] for row in report.acceptance["task"]] == [
+        "large_vehicle_blocking_lane",
+        "collapsed_road_surface",
+    ]
 
 
 def test_reasons_carry_the_spread_of_what_was_measured_and_its_limit(report: ScreeningReport) -> None:
@@ -115,9 +118,7 @@ def test_totals_are_by_what_is_missing() -> None:
     assert totals_unanswered([]) == {}
 
 
-@pytest.mark.parametrize(
-    "findings", ["[", "[1]", '[{"code":"low_realism","value":"9","limit":1e999}]']
-)
+@pytest.mark.parametrize("findings", ["[", "[1]", '[{"code":"low_realism","value":"9","limit":1e999}]'])
 def test_findings_that_are_none_cost_their_values_only(findings: str, tmp_path: Path) -> None:
     release = opened(tmp_path)
     rewrite(release.path, "decisions", pl.lit(findings).alias("findings"))
