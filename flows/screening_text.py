@@ -112,8 +112,13 @@ def as_markdown(report: ScreeningReport) -> str:
         if section.rows:
             marks = "|".join(":--" if number in section.texts else "--:" for number in range(len(section.heads)))
             lines += ["", f"| {' | '.join(map(escaped, section.heads))} |", f"|{marks}|"]
-            lines += [f"| {' | '.join(map(escaped, row))} |" for row in section.rows]
+            lines += [f"| {' | '.join(map(_cell, row))} |" for row in section.rows]
     return "\n".join(lines)
+
+
+def _cell(text: str) -> str:
+    """Return a cell of a page: pages drop the spaces that set a row in, so a dot stands for them."""
+    return f"· {escaped(text.strip())}" if text.startswith("  ") else escaped(text)
 
 
 def _table(section: Section) -> Table:
@@ -243,9 +248,14 @@ def _spread(row: dict[str, Any], by: str) -> Cells:
         *(_plain(row[by]), f"{whole:,}"),
         *(_share(row["nominal_conflict"][word], whole) for word in CONFLICTS),
         *(_share(row["avoidable"][word], whole) for word in AVOIDABLE),
-        *("-" if decel[key] is None else f"{decel[key]:.1f}" for key in ("p5", "median", "p95")),
+        *(_tenths(decel[key]) for key in ("p5", "median", "p95")),
         _share(row["no_room"], whole),
     )
+
+
+def _tenths(value: float | None) -> str:
+    """Return one decimal of what a deceleration can be, few digits of anything else."""
+    return f"{value:.1f}" if value is not None and abs(value) < 1000 else _number(value)
 
 
 def _scenes(report: ScreeningReport) -> Section:

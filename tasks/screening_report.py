@@ -144,7 +144,8 @@ def _spread(name: str) -> dict[str, pl.Expr]:
 
 def _reasons(release: Release, rows: pl.DataFrame) -> Rows:
     """Count reasons: of screening with its facts, of decide with its first findings, of the other steps by code."""
-    screened = rows.filter(pl.col("reason_measured").is_not_null() | (pl.col("step") == "screen"), ~pl.col("suitable"))
+    told = pl.col("map_source").is_not_null() | (pl.col("end") == "failed")  # not those that wait for a screening
+    screened = rows.filter(~pl.col("suitable"), told)
     left_out = left_out_of(release).filter(~pl.col("stage").is_in(["screen", "decide"]))
     reasons = pl.DataFrame(
         [*_screen_reasons(screened), *_code_reasons(left_out), *_decide_reasons(release, rows)], schema=_REASON

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from data_registry.release import open_release
+from data_registry.components.hazards import HAZARDS
+from data_registry.release import open_release, table_path
 from flows.screening_text import WIDTH, as_markdown, as_text, sections
 from tasks.publish import publish
 from tasks.screening_report import ScreeningReport, screening_report
+from tests.data_registry.test_verify import reseal
 from tests.tasks.publications import build
 
 HOSTILE = "[red]x[/red]|<b>y</b>\x1b[31m" + "z" * 200
@@ -56,10 +58,13 @@ def test_the_text_tells_each_task_and_the_sum(report: ScreeningReport) -> None:
 
 def test_hostile_names_fit_and_are_no_markup(report: ScreeningReport) -> None:
     odd = renamed(report, task=HOSTILE, family=HOSTILE, scene=HOSTILE, reason_code=HOSTILE, path_source=HOSTILE)
+    rows = odd.distributions["placed"]["task"]
+    rows[0]["required_decel"] = dict.fromkeys(rows[0]["required_decel"], 1e300)
     text = as_text(dataclasses.replace(odd, release={**odd.release, "name": HOSTILE}))
     assert max(map(len, text.splitlines())) <= WIDTH
     assert "[red]x[/red]" in text
     assert "\x1b" not in text
+    assert "1e+300" in text
     page = as_markdown(odd)
     assert "<b>" not in page
     assert "[red]" not in page
@@ -72,6 +77,7 @@ def test_a_page_has_every_section_of_the_text(report: ScreeningReport) -> None:
     assert len(titles) == 8
     assert all(title in text for title in titles)
     assert page.count("\n## ") == len(titles)
+    assert "| · large\\_vehicle\\_blocking\\_lane |" in page
 
 
 def test_of_many_scenes_the_least_and_most_avoidable_are_shown(report: ScreeningReport) -> None:
@@ -108,3 +114,13 @@ def test_open_and_failed_combinations_have_columns_where_there_are_any(report: S
     text = as_text(screening_report(open_release(publish(clean, tmp_path / "releases").path)))
     assert "failed" not in text.partition("Why they")[0]
     assert "open" not in text.partition("Why they")[0]
+
+
+def test_a_release_without_any_combination_is_reported(report: ScreeningReport, tmp_path: Path) -> None:
+    release = publish(build(tmp_path), tmp_path / "releases").path.resolve()
+    for schema in HAZARDS.tables:
+        (release / table_path(schema.name)).write_bytes(schema.encode(schema.frame([])))
+    reseal(release)
+    text = as_text(screening_report(open_release(release)))
+    assert ": 0 combinations of 0 keyframes and 0 tasks" in text.splitlines()[0]
+    assert "Nothing: no rejection rests on" in text

@@ -10,11 +10,13 @@ import pytest
 
 from data_registry.manifest import ReleaseCorruptError
 from data_registry.release import Release, open_release, table_path
+from data_registry.verify import verify
 from tasks.outcomes import outcomes
 from tasks.publication import Publication, ends_of, pair_of
 from tasks.publish import publish
+from tasks.screening_report import screening_report
 from tests.data_registry.test_verify import rewrite
-from tests.tasks.publications import DRAWN_ENDS, ENDS, build, unsettle
+from tests.tasks.publications import DRAWN_ENDS, ENDS, build, settled, unsettle
 
 NAMES = {"benchmark": "benchmark", "auxiliary": "auxiliary", "rejected": "rejected", "failed": "failed_permanent"}
 
@@ -80,6 +82,26 @@ def test_each_end_names_its_step(tmp_path: Path) -> None:
         "cccc/collapsed_road_surface": "decide",
         "cccc/large_vehicle_blocking_lane": "decide",
     }
+
+
+def test_a_combination_whose_screening_failed_counts_under_its_task(tmp_path: Path) -> None:
+    made = build(tmp_path)
+    index = next(n for n, entry in enumerate(made.screened.settled) if entry.result.status == "rejected")
+    entry = made.screened.settled[index]
+    failed = settled("screen", entry.item, entry.id, None, ("failed_permanent", "broken_keyframe"))
+    entries = (*made.screened.settled[:index], failed, *made.screened.settled[index + 1 :])
+    made = dataclasses.replace(made, screened=dataclasses.replace(made.screened, settled=entries))
+    release = opened(made, tmp_path / "releases")
+    assert verify(release.path).ok
+    rows = outcomes(release)
+    assert ends(rows) == ends_of(made)
+    columns = ("task", "family", "scene", "suitable", "reason_code", "end", "step", "map_source")
+    assert rows.filter(pair_id=entry.id).select(columns).row(0) == (
+        *("collapsed_road_surface", "road_surface_hazard", "town"),
+        *(False, "broken_keyframe", "failed", "screen", None),
+    )
+    reasons = {row["reason_code"]: row for row in screening_report(release).reasons}
+    assert (reasons["broken_keyframe"]["step"], reasons["broken_keyframe"]["count"]) == ("screen", 1)
 
 
 def test_a_combination_of_which_no_table_tells_the_end_is_refused(tmp_path: Path) -> None:
