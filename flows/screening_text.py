@@ -33,7 +33,7 @@ _LONGEST: Final = 60
 _ENDS: Final = {
     "suitable": "suit",
     "edited": "edited",
-    "approved": "approved",
+    "approved": "appr.",
     "auxiliary": "aux.",
     "rejected_screen": "screen",
     "rejected_edit": "edit",
@@ -60,6 +60,8 @@ _COLUMNS: Final = (
     " it, m/s2; no room: none would do."
 )
 
+_INSET: Final = "  "
+"""Begins the name of a row that belongs to the group above it."""
 Cells = tuple[str, ...]
 
 
@@ -112,13 +114,16 @@ def as_markdown(report: ScreeningReport) -> str:
         if section.rows:
             marks = "|".join(":--" if number in section.texts else "--:" for number in range(len(section.heads)))
             lines += ["", f"| {' | '.join(map(escaped, section.heads))} |", f"|{marks}|"]
-            lines += [f"| {' | '.join(map(_cell, row))} |" for row in section.rows]
+            grouped = any(row[0].startswith(_INSET) for row in section.rows)
+            lines += [f"| {_name(row[0], grouped)} | {' | '.join(map(escaped, row[1:]))} |" for row in section.rows]
     return "\n".join(lines)
 
 
-def _cell(text: str) -> str:
-    """Return a cell of a page: pages drop the spaces that set a row in, so a dot stands for them."""
-    return f"· {escaped(text.strip())}" if text.startswith("  ") else escaped(text)
+def _name(text: str, grouped: bool) -> str:
+    """Return a row's name for a page, which drops spaces that set a row in: a dot stands for them, groups are bold."""
+    if text.startswith(_INSET):
+        return f"·\u00a0{escaped(text.strip())}"
+    return f"**{escaped(text)}**" if grouped and text else escaped(text)
 
 
 def _table(section: Section) -> Table:
@@ -153,7 +158,7 @@ def _plain(value: object) -> str:
 def _acceptance(report: ScreeningReport) -> Section:
     all_, families, tasks = (report.acceptance[name] for name in ("all", "family", "task"))
     names = _present(all_)
-    rows = [_counts(f"  {_plain(row['task'])}", row, names) for row in tasks]
+    rows = [_counts(f"{_INSET}{_plain(row['task'])}", row, names) for row in tasks]
     listed: list[Cells] = []
     for family in families:
         listed.append(_counts(_plain(family["family"]), family, names))
@@ -162,8 +167,8 @@ def _acceptance(report: ScreeningReport) -> Section:
     return Section(
         "What became of all combinations",
         "Approved and auxiliary pairs, and those that screen, edit or decide left out, add up to all. Auxiliary pairs"
-        " are edits that were turned down, or were drawn from what screening left out.",
-        ("family and task", "all", *(_ENDS[name] for name in names), "approved %"),
+        " are edits that were turned down, or were drawn from what screening left out. %: approved of all.",
+        ("family and task", "all", *(_ENDS[name] for name in names), "%"),
         tuple(listed),
     )
 
@@ -190,7 +195,9 @@ def _reasons(report: ScreeningReport) -> Section:
         rows += [_reason(row) for row in found[:REASONS_A_TASK]]
         if found[REASONS_A_TASK:]:
             rest = sum(row["count"] for row in found[REASONS_A_TASK:])
-            rows.append((f"  {counted(len(found) - REASONS_A_TASK, 'other reason')}", f"{rest:,}", "", "", "", ""))
+            rows.append(
+                (f"{_INSET}{counted(len(found) - REASONS_A_TASK, 'other reason')}", f"{rest:,}", "", "", "", "")
+            )
     return Section(
         "Why they are no benchmark pairs",
         f"For each task the {REASONS_A_TASK} first failed rules that were most frequent; median and middle 90 % of what"
@@ -207,7 +214,7 @@ def _reason(row: dict[str, Any]) -> Cells:
     unknown = f"{row['unknown']:,}" if row["unknown"] else ""
     median = "" if row["median"] is None else _number(row["median"])
     spread = "" if row["min"] == row["max"] else f"{_number(row['p5'])} to {_number(row['p95'])}"
-    return (f"  {step}{_plain(row['reason_code'])}", f"{row['count']:,}", unknown, _rule(row), median, spread)
+    return (f"{_INSET}{step}{_plain(row['reason_code'])}", f"{row['count']:,}", unknown, _rule(row), median, spread)
 
 
 def _rule(row: dict[str, Any]) -> str:

@@ -77,7 +77,7 @@ def test_a_build_shows_itself_from_its_index_on(
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
     _follow(page, index, "screening", artifacts)
-    row = page.get_by_role("row").filter(has_text="· occluded_pedestrian").first
+    row = page.get_by_role("row").filter(has_text="·\u00a0occluded_pedestrian").first
     expect(row.get_by_role("cell").nth(1)).to_have_text("1")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 

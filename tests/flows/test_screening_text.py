@@ -48,7 +48,7 @@ def test_the_text_tells_each_task_and_the_sum(report: ScreeningReport) -> None:
     assert lines[0].endswith(": 6 combinations of 3 keyframes and 2 tasks")
     found = {line.split()[0]: line.split()[1:] for line in lines if line.startswith(("  ", "all"))}
     head = next(line.split()[3:] for line in lines if line.startswith("family and task"))
-    assert head == ["all", "suit", "edited", "approved", "aux.", "screen", "edit", "decide", "failed", "approved", "%"]
+    assert head == ["all", "suit", "edited", "appr.", "aux.", "screen", "edit", "decide", "failed", "%"]
     assert found["large_vehicle_blocking_lane"] == ["3", "3", "2", "0", "1", "0", "0", "1", "1", "0.0"]
     assert found["ego_standing"] == ["1", "speed", ">=", "1", "8"]
     assert (
@@ -77,7 +77,8 @@ def test_a_page_has_every_section_of_the_text(report: ScreeningReport) -> None:
     assert len(titles) == 8
     assert all(title in text for title in titles)
     assert page.count("\n## ") == len(titles)
-    assert "| · large\\_vehicle\\_blocking\\_lane |" in page
+    assert "| **lane\\_blockage** | 3 |" in page
+    assert "| ·\u00a0large\\_vehicle\\_blocking\\_lane |" in page
 
 
 def test_of_many_scenes_the_least_and_most_avoidable_are_shown(report: ScreeningReport) -> None:
