@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -65,15 +65,15 @@ class Release:
             raise ReleaseCorruptError(f"{path} was changed after the release was made: fetch the release again")
         return content
 
-    def frame(self, component: str, table: str) -> pl.DataFrame:
-        """Return one table.
+    def frame(self, component: str, table: str, columns: Collection[str] = ()) -> pl.DataFrame:
+        """Return one table, or some of its columns, those of its key among them.
 
         Raises:
             ReleaseCorruptError: the file is not what the manifest says.
             tables.TableError: it does not hold the table that the component declares.
         """
         path = table_path(table)
-        return components.component(component).table(table).decode(self.read(path), path)
+        return components.component(component).table(table).decode(self.read(path), path, columns)
 
     def lock(self) -> Lock:
         """Return what made the release; raises ReleaseCorruptError when lock.json is not this release's."""
@@ -126,7 +126,8 @@ def _refuse_newer(name: str, found: int) -> None:
         raise ReleaseSchemaError(f"this code cannot read the release: {error}; update exceptiondrive") from error
     if found != known:
         raise ReleaseSchemaError(
-            f"component {name} has schema version {found}, this code knows {known}: use an exceptiondrive that knows it"
+            f"component {name} has schema version {found}, this code knows {known}: use an exceptiondrive that knows"
+            " it, or build the release again"
         )
 
 

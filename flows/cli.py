@@ -24,6 +24,8 @@ app = typer.Typer(
 )
 store_app = typer.Typer(no_args_is_help=True, help="Look after the store.")
 app.add_typer(store_app, name="store")
+report_app = typer.Typer(no_args_is_help=True, help="Count over a whole release.")
+app.add_typer(report_app, name="report")
 
 SettingsName = Annotated[
     str, typer.Argument(metavar="SETTINGS", help="A settings file, or one of the shipped `sample` and `nuscenes`.")
@@ -121,9 +123,10 @@ def materialize(  # noqa: PLR0913, PLR0917 - one parameter an option
 @app.command()
 def show(
     pair: Annotated[str, typer.Argument(metavar="PAIR", help="Pair id: DATASET/SCENE/SAMPLE/TASK.")],
-    release: Annotated[Path, typer.Option(metavar="RELEASE", help="Release to look in.")] = Path(
-        "releases/exceptiondrive-sample/0.0.0-dev"
-    ),
+    release: Annotated[
+        Path | None,
+        typer.Option(metavar="RELEASE", help="Release to look in; the last one below `releases` that knows the pair."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Say how a pair was made and why it is in the release, or why not."""
@@ -157,6 +160,15 @@ def doctor(store: StorePath = None, as_json: Json = False) -> None:
 
 
 @app.command()
+def tasks(settings: SettingsName = "sample", set_: Overrides = None, as_json: Json = False) -> None:
+    """List the tasks of the taxonomy: where the hazard goes, and which ground it takes."""
+    from flows.task_list import list_tasks
+
+    with reporting(as_json):
+        list_tasks(settings, set_ or [], as_json)
+
+
+@app.command()
 def settings(name: SettingsName = "sample", set_: Overrides = None, as_json: Json = False) -> None:
     """Print resolved settings, every field with its value."""
     from flows.settings import load_settings
@@ -166,6 +178,15 @@ def settings(name: SettingsName = "sample", set_: Overrides = None, as_json: Jso
 
         resolved: dict[str, Any] = load_settings(name, set_ or []).model_dump(mode="json")
         say(resolved, yaml.safe_dump(resolved, sort_keys=False).rstrip(), as_json)
+
+
+@report_app.command()
+def screening(release: ReleasePath, as_json: Json = False) -> None:
+    """Say for each task what became of its combinations, and why, and what the logs' missing map or CAN bus cost."""
+    from flows.inspecting import report_screening
+
+    with reporting(as_json):
+        report_screening(release, as_json)
 
 
 @store_app.command()

@@ -26,6 +26,7 @@ EXTRAS: Final = {
     "bev": ("mmdet3d",),
 }
 """Distributions by which an extra is known to be installed."""
+WIDTH: Final = 110
 ENOUGH_DISK_BYTES: Final = 2 * 2**30
 
 
@@ -52,19 +53,20 @@ def examine(store: str | None, as_json: bool) -> None:
         _server(),
         _taxonomy(),
     ]
-    table = Table("check", "state", "found", "what to do")
+    table = Table("check", "state", "found", "what to do", box=None, pad_edge=False)
     for check in checks:
         # rich reads [..] as markup: advice such as '.[nuscenes]' must stay as it is
         table.add_row(*map(escape, (check.name, check.state, check.found, check.advice)))
-    console = Console(width=140)
+    console = Console(width=WIDTH)
     with console.capture() as captured:
         console.print(table)
+    shown = "\n".join(line.rstrip() for line in captured.get().splitlines())
     document = {"checks": [asdict(check) for check in checks]}
     broken = [check.name for check in checks if check.state == "broken"]
     if broken:
         text = f"broken: {', '.join(broken)}; the table says what to do"
-        raise NoError(text, document, captured.get().rstrip())
-    say(document, captured.get().rstrip(), as_json)
+        raise NoError(text, document, shown)
+    say(document, shown, as_json)
 
 
 def _python() -> Check:

@@ -20,12 +20,14 @@ from data_registry.edits import materialise
 from data_registry.identity import canonical_json
 from data_registry.pictures import Decoder
 from data_registry.records import Decision, Region
+from data_registry.release import open_release
 from flows import artifacts
 from flows.artifacts import Cell, FunnelRow, Link, Rejection
 from flows.assembly import Build, logs_folder
 from flows.exits import SHOWN
 from flows.publishing import publication_of
 from flows.reasons import in_words
+from flows.screening_text import as_markdown
 from flows.task_gallery import show_task_sheet, tasks_in_order
 from qa_audit.panels import pair_panel, region_outline
 from tasks.construction import DRAWN_STEPS
@@ -33,6 +35,7 @@ from tasks.items import Contested
 from tasks.publication import funnel, pair_of, reasons_of
 from tasks.publish import Published
 from tasks.release_rows import rejection_rows
+from tasks.screening_report import screening_report
 from tasks.stage import Settled
 
 MAX_SHEETS: Final = 10
@@ -127,12 +130,20 @@ def _show_sheets(build: Build) -> Iterator[Link]:
 
 def show_release(build: Build, release: Published, links: Links) -> None:
     """Publish where the release lies, its digest, what to do with it, and an index of this build's artifacts."""
+    links = [*links, _show_screening(release)]
     text = "Where the release lies, what is in it, and how to use it"
     made = artifacts.publish_markdown("release", _release_text(build, release), text)
     named = f"{release.manifest.name} {release.manifest.version}"
     index = artifacts.index_markdown(f"What this build made: {named}", [_link("release", made, text), *links])
     artifacts.publish_markdown("index", index, f"Start here: everything that this build of {named} made")
     get_run_logger().info("release %s, digest %s; start with artifact `index`", release.path, release.digest)
+
+
+def _show_screening(release: Published) -> Link:
+    """Publish what `exceptiondrive report screening` says about the release."""
+    text = "Acceptance and reasons by task, conflicts and avoidability, and what the logs' missing map or CAN bus cost"
+    page = as_markdown(screening_report(open_release(release.path)))
+    return _link("screening", artifacts.publish_markdown("screening", page, text), text)
 
 
 def _release_text(build: Build, release: Published) -> str:

@@ -1,19 +1,25 @@
-"""Commands that look at a release: verify, materialize, show."""
+"""Commands that look at a release: verify, materialize, show, report screening."""
 
 from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
 
+from data_registry.manifest import MANIFEST, ReleaseError
 from data_registry.materialize import materialize, require_pairs
-from data_registry.release import Release, open_release
+from data_registry.release import Release, ReleaseMissingError, open_release
+from data_registry.tables import TableError
 from data_registry.verify import verify
 from flows.assembly import open_source
-from flows.exits import NoError, say
+from flows.exits import NoError, counted, say
 from flows.options import BuildOptions
+from flows.screening_text import as_text
 from flows.settings import Settings
-from tasks.show import show
+from tasks.screening_report import screening_report
+from tasks.show import Explanation, UnknownCombinationError, show
 
+RELEASES = "releases"
+"""Folder below the current one that builds publish into unless the settings say else."""
 SHOWN_PROBLEMS = 10
 """Problems that verify prints; its JSON has all that were kept."""
 
@@ -62,7 +68,50 @@ def _require_logs_of(release: Release, settings: Settings) -> None:
         )
 
 
-def show_pair(pair: str, path: Path, as_json: bool) -> None:
-    """Print how a combination was made and why it is in the release, or why not."""
-    explanation = show(open_release(path), pair)
+def show_pair(pair: str, path: Path | None, as_json: bool) -> None:
+    """Print how a combination was made and why it is in the release, or why not; `path` None: look for the release."""
+    explanation = show(open_release(path), pair) if path else _found_below(Path(RELEASES), pair)
     say(explanation.as_json(), explanation.as_markdown().rstrip(), as_json)
+
+
+def _found_below(folder: Path, pair: str) -> Explanation:
+    """Look for a combination in all releases of a folder, the one published last first.
+
+    Raises:
+        ReleaseMissingError: there is none.
+        UnknownCombinationError: none that can be read knows the combination.
+        ReleaseCorruptError, ReleaseSchemaError, TableError: none can be read; what is wrong with the last one.
+    """
+    refused: list[ReleaseError | TableError] = []
+    for path in _releases_below(folder):
+        try:
+            return show(open_release(path), pair)
+        except (ReleaseError, TableError) as error:
+            refused.append(error)
+    unknown = [error for error in refused if isinstance(error, UnknownCombinationError)]
+    if unknown:
+        others = f"; nor do {counted(len(unknown) - 1, 'other release')} below {folder}" if unknown[1:] else ""
+        raise UnknownCombinationError(f"{unknown[0]}{others}")
+    if refused:
+        raise refused[0]
+    raise ReleaseMissingError(
+        f"there is no release below {folder.absolute()}: build one, or name its folder with --release"
+    )
+
+
+def _releases_below(folder: Path) -> list[Path]:
+    """Return the folders of all versions, `<folder>/<name>/<version>`, the one published last first."""
+    manifests = (path for path in folder.glob(f"*/*/{MANIFEST}") if not path.parent.name.startswith("."))
+    newest = sorted(manifests, key=lambda path: (-path.parent.stat().st_mtime, path.as_posix()))
+    named: dict[Path, Path] = {}
+    for manifest in newest:  # a pre-release version is a symlink to a folder that lies beside it
+        place = manifest.parent.resolve()
+        if place not in named or manifest.parent.is_symlink():
+            named[place] = manifest.parent
+    return list(named.values())
+
+
+def report_screening(path: Path, as_json: bool) -> None:
+    """Print how the whole taxonomy screened on a release's logs, and what became of every combination."""
+    report = screening_report(open_release(path))
+    say(report.as_json(), "" if as_json else as_text(report), as_json)

@@ -41,3 +41,11 @@ UNKNOWN_PASSES: Final[dict[str, str]] = {
 }
 """Facts whose absence rejects nothing, and why. An unknown value of any other fact fails its predicate: what a task
 rests on (a junction, a turn, an oncoming lane, a stop without lights, something to hide behind) must be known."""
+
+FROM_LANES: Final = (
+    *("junction_gap_m", "crossing_gap_m", "stop_line_gap_m", "turn_deg", "turned_deg", "in_intersection"),
+    *("on_crossing", "is_signalised", "oncoming_beside", "at_anchor"),
+)
+"""Facts that only a map with lanes tells; `at_anchor`, which every task with an anchor is asked, is among them."""
+FROM_MOTION: Final = ("speed", "required_decel", "nominal_conflict", "avoidable")
+"""Facts that rest on the ego's speed and path: as good as the recording that those come from."""

@@ -28,6 +28,7 @@ from data_registry.records import (
 from data_registry.sources.source import Source
 from tasks.items import Contested, Judged
 from tasks.publication import Publication, PublicationError, pair_of
+from tasks.screening_rows import screening_rows
 from tasks.stage import Settled, StageResults
 
 Row = dict[str, Any]
@@ -104,6 +105,7 @@ def frames(publication: Publication, pairs: list[Pair]) -> dict[str, pl.DataFram
         "measurements": _measurement_rows(publication),
         "decisions": (_decision_row(entry.record) for entry in publication.decided.recorded if entry.record),
         "rejections": rejection_rows(publication),
+        "screenings": screening_rows(publication.screened),
         "lineage": _lineage_rows(publication),
     }
     return {table.name: table.frame(rows[table.name]) for table in HAZARDS.tables}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -14,6 +15,11 @@ from tasks.release_documents import code, escape
 
 _COMPONENT: Final = "hazards"
 _FACT: Final = ("name", "value", "at_least", "at_most", "holds")
+_WINDOW: Final = ("window_left", "window_top", "window_right", "window_bottom")
+_OUTCOME: Final = ("stage", "version", "item", "key")
+_DIGITS: Final = 12
+"""Digits of a digest that tell it from others; JSON has all."""
+WIDTH: Final = 110
 _CLOSE: Final = 5
 """Ids that an error offers when the asked one is unknown."""
 
@@ -155,20 +161,79 @@ def _lines(about: Explanation) -> list[str]:
     if about.pair:
         chosen = ("task", "family", "appearance", "placement_kind", "speed", "nominal_conflict", "required_decel")
         lines += ["", "## Hazard", *_pairs(about.pair, (*chosen, "avoidable", "path_source", "seed", "attempt"))]
-        lines.append(f"- placement: {code(json.dumps(about.pair['placement'], sort_keys=True))}")
-        lines += _table("Screening facts", _listed(about.pair["facts"]), _FACT)
+        lines += _placement(about.pair["placement"])
+        lines += explained_facts("Screening facts", _listed(about.pair["facts"]))
     if about.region:
         lines += ["", "## Region", *_pairs(about.region, ("kind", "clearance_m", "quad", "method", "area_ratio"))]
         lines += _pairs(about.region, ("centre_offset_m", "expected_iou"))
     lines += _views(about.views)
-    lines += _table("Measurements", about.measurements, ("check", "sensor_id", "value", "note", "candidate", "chosen"))
+    lines += _measurements(about.measurements)
     if about.decision:
         lines += ["", "## Decision", *_pairs(about.decision, ("approved", "subset", "reason_code", "decided_by"))]
         lines += _table("Findings", _listed(about.decision["findings"]), ("code", "value", "limit"))
     for row in about.rejections:
-        lines += ["", f"## Not kept by {escape(row['stage'])}", *_pairs(row, ("item_id", "status", "reason_code"))]
-        lines += _evidence(row["evidence"])
-    return lines + _table("Lineage", about.lineage, ("stage", "stage_version", "item_id", "key"))
+        item = {**row, "item_id": _short_item(row["item_id"], about.id)}
+        lines += ["", f"## Not kept by {escape(row['stage'])}", *_pairs(item, ("item_id", "status", "reason_code"))]
+        lines += _evidence(row["evidence"], about)
+    return lines + _table("Lineage", [_short_outcome(row, about.id) for row in about.lineage], _OUTCOME)
+
+
+def _short_item(item_id: str, own: str) -> str:
+    """Leave the combination's own id, which heads the text, out of an item's."""
+    return item_id.removeprefix(own) or "the combination"
+
+
+def _short_outcome(row: dict[str, Any], own: str) -> dict[str, Any]:
+    return {
+        **row,
+        "item": _short_item(row["item_id"], own),
+        "version": row["stage_version"],
+        "key": row["key"][:_DIGITS],
+    }
+
+
+def _placement(placement: Any) -> list[str]:
+    """Return a line for each part of a placement, of its box for each of the box's."""
+    if not isinstance(placement, dict):
+        return [f"- placement: {code(placement)}"]
+    parts = {f"placement {name}": value for name, value in placement.items() if name not in {"kind", "box"}}
+    box = placement.get("box")
+    parts |= {f"box {name}": value for name, value in box.items()} if isinstance(box, dict) else {}
+    return [f"- {escape(name)}: {_said(value)}" for name, value in parts.items()]
+
+
+def explained_facts(title: str, rows: list[dict[str, Any]]) -> list[str]:
+    """Return the facts that were held against a limit as a table; the others, which nothing rests on, in a line."""
+    asked = [row for row in rows if not row.get("holds", True) or not _is_unasked(row)]
+    others = [row for row in rows if row not in asked]
+    known = [f"{escape(row.get('name'))} {_said(row['value'])}" for row in others if row.get("value") is not None]
+    unknown = [escape(row.get("name")) for row in others if row.get("value") is None]
+    texts = [
+        f"{title}: {', '.join(words)}." for title, words in (("Also measured", known), ("Unknown", unknown)) if words
+    ]
+    return _table(title, asked, _FACT) + [line for text in texts for line in ("", *_wrapped(text))]
+
+
+def _is_unasked(row: dict[str, Any]) -> bool:
+    limits = (row.get("at_least"), row.get("at_most"))
+    return limits == (None, None) and row.get("name") not in {"nominal_conflict", "avoidable", "at_anchor"}
+
+
+def _measurements(rows: list[dict[str, Any]]) -> list[str]:
+    """Return what could be measured as a table, and why the rest could not, each reason once."""
+    several = len({row["candidate"] for row in rows}) > 1
+    names = ("check", "sensor_id", "value", *(("candidate", "chosen") if several else ()))
+    lines = _table("Measurements", [row for row in rows if row["value"] is not None], names)
+    missing: dict[str, set[str]] = {}
+    for row in rows:
+        if row["value"] is None:
+            missing.setdefault(row["note"], set()).add(row["check"])
+    left = [f"Not measured: {', '.join(sorted(checks))} ({note})." for note, checks in sorted(missing.items())]
+    return [*lines, *(line for text in left for line in ("", *_wrapped(escape(text))))]
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def _why_auxiliary(about: Explanation) -> list[str]:
@@ -181,19 +246,29 @@ def _why_auxiliary(about: Explanation) -> list[str]:
     return []
 
 
-def _evidence(evidence: Any) -> list[str]:
+def _evidence(evidence: Any, about: Explanation) -> list[str]:
+    """Return what a rejection rests on, unless the text has told it before."""
     rows = _listed(evidence)
+    if rows and about.pair and rows == _listed(about.pair["facts"]):
+        return ["- evidence: the screening facts above"]
+    if rows and about.decision and rows == _listed(about.decision["findings"]):
+        return ["- evidence: the findings above"]
+    if rows and all("holds" in row for row in rows):
+        return explained_facts("Evidence", rows)
     if rows:
         names = {name for row in rows for name in row}
         known = [name for name in (*_FACT, "code", "limit") if name in names]
         return _table("Evidence", rows, (*known, *sorted(names - {*known})))
-    return [f"- evidence: {escape(evidence if isinstance(evidence, str) else json.dumps(evidence, sort_keys=True))}"]
+    text = evidence if isinstance(evidence, str) else json.dumps(evidence, sort_keys=True)
+    return _wrapped(f"- evidence: {escape(text)}")
 
 
 def _views(views: list[dict[str, Any]]) -> list[str]:
     """Name the edited views, and count the others: most are pictures of the history, which stay as they were."""
     edited = [view for view in views if view["is_edited"]]
-    lines = _table("Edited views", edited, ("sensor_id", "frame_offset", "delta"))
+    lines = _table("Edited views", edited, ("sensor_id", "frame_offset", *_WINDOW))
+    folder = {str(view["delta"]).rpartition("/")[0] for view in edited}
+    lines += ["", *(f"Deltas and masks: {code(name)}" for name in sorted(folder))] if edited else []
     return [*lines, "", f"{len(views) - len(edited)} more views are as in the source."] if views else []
 
 
@@ -217,4 +292,8 @@ def _table(title: str, rows: list[dict[str, Any]], names: tuple[str, ...]) -> li
 def _said(value: Any) -> str:
     if value is None:
         return "-"
+    if isinstance(value, list) and value and all(isinstance(one, int | float) for one in value):
+        return f"({', '.join(map(_said, value))})"
+    if isinstance(value, list) and value and all(isinstance(one, list) for one in value):
+        return ", ".join(map(_said, value))
     return escape(f"{value:.6g}" if isinstance(value, float) else value)

@@ -13,6 +13,7 @@ _TEXT: Final = pl.String
 _PAIR: Final = Column(_TEXT, "pair id: <dataset>/<scene>/<sample token>/<task>")
 _OF_PAIR: Final = (Reference(("pair_id",), "pairs"),)
 _OF_DECISION: Final = (Reference(("pair_id",), "decisions"),)
+_OF_SCREENING: Final = (Reference(("pair_id",), "screenings"),)
 
 PAIRS: Final = TableSchema(
     "pairs",
@@ -113,6 +114,7 @@ DECISIONS: Final = TableSchema(
         "findings": Column(_TEXT, "all findings as canonical JSON: code, value, limit"),
         "decided_by": Column(_TEXT, "rules or human"),
     },
+    _OF_SCREENING,
 )
 REJECTIONS: Final = TableSchema(
     "rejections",
@@ -126,6 +128,47 @@ REJECTIONS: Final = TableSchema(
         "scene": Column(_TEXT, "scene name"),
         "family": Column(_TEXT, "task family; empty for keyframes"),
         "split": Column(_TEXT, "official source split"),
+    },
+)
+SCREENINGS: Final = TableSchema(
+    "screenings",
+    ("pair_id",),
+    {
+        "pair_id": Column(_TEXT, "combination: <dataset>/<scene>/<sample token>/<task>, whatever became of it"),
+        "scene": Column(_TEXT, "scene name"),
+        "location": Column(_TEXT, "map location"),
+        "split": Column(_TEXT, "official source split: train, val, test or none"),
+        "task": Column(_TEXT, "task id"),
+        "family": Column(_TEXT, "task family"),
+        "suitable": Column(pl.Boolean, "whether screening found that the task suits the keyframe"),
+        "reason_code": Column(_TEXT, "suitable, or the code of the first rule that failed"),
+        "reason_fact": Column(
+            _TEXT, "fact that this rule asks about; null: suitable, or nowhere to put it", nullable=True
+        ),
+        "reason_measured": Column(pl.Boolean, "whether that fact could be measured; null: no fact", nullable=True),
+        "reason_value": Column(
+            pl.Float64, "its value, true as 1, false as 0; null: not measured, or a word", nullable=True
+        ),
+        "reason_at_least": Column(pl.Float64, "its lower limit", nullable=True),
+        "reason_at_most": Column(pl.Float64, "its upper limit", nullable=True),
+        "more_measured": Column(pl.Int32, "further facts that do not hold although they were measured"),
+        "more_unknown": Column(pl.Int32, "further facts that do not hold because they could not be measured"),
+        "placement_kind": Column(
+            _TEXT, "standing, surface, mounted or attached; null: nowhere to put it", nullable=True
+        ),
+        "views": Column(pl.Int32, "cameras that see the placement"),
+        "nominal_conflict": Column(
+            _TEXT, "nominal paths that meet the region within 3 s: recorded, lane_keep, both, none"
+        ),
+        "required_decel": Column(
+            pl.Float64, "m/s2 to stop in time after 0.5 s; null: no room, or no placement", nullable=True
+        ),
+        "avoidable": Column(_TEXT, "stop, pass, both or none"),
+        "path_source": Column(_TEXT, "where the paths come from: poses, can, samples, sensor_poses, straight"),
+        "course": Column(_TEXT, "the followed lane: lanes of the map, or straight; null: not told", nullable=True),
+        "speed": Column(pl.Float64, "ego speed at time 0, m/s"),
+        "speed_source": Column(_TEXT, "where the speed comes from: poses, can, samples, sensor_poses"),
+        "map_source": Column(_TEXT, "best map found: expansion (lanes), mask (drivable ground only) or none"),
     },
 )
 LINEAGE: Final = TableSchema(
@@ -143,5 +186,10 @@ LINEAGE: Final = TableSchema(
     _OF_DECISION,
 )
 HAZARDS: Final = register(
-    Component("hazards", 1, (PAIRS, VIEWS, REGIONS, MEASUREMENTS, DECISIONS, REJECTIONS, LINEAGE), hazards_check.check)
+    Component(
+        "hazards",
+        2,
+        (PAIRS, VIEWS, REGIONS, MEASUREMENTS, DECISIONS, REJECTIONS, SCREENINGS, LINEAGE),
+        hazards_check.check,
+    )
 )

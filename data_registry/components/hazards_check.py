@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
+from data_registry.components.screenings_check import check_screenings
 from data_registry.identity import IdentityError, split_combination_id
 from data_registry.manifest import ReleasePathError, check_path
 from data_registry.pictures import PictureError, decode_mask, decode_rgb
@@ -38,6 +39,7 @@ def check(content: ReleaseContent, deep: bool) -> Iterator[tuple[str, str]]:
     yield from _check_strata(content)
     yield from _check_names(content)
     yield from _check_regions(content.frame("regions"))
+    yield from check_screenings(content)
     for row in content.frame("views").iter_rows(named=True):
         problems = list(_check_view(row))
         yield from problems

@@ -7,6 +7,7 @@ key. A role with several back ends is a union of their settings, told apart by `
 from __future__ import annotations
 
 import difflib
+import json
 import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -147,18 +148,6 @@ class Settings(_Strict):
     store: StoreSettings = StoreSettings()
     run: RunSettings = RunSettings()
 
-    @model_validator(mode="before")
-    @classmethod
-    def _named(cls, content: Any) -> Any:
-        """Give a role's settings that name no back end the name of its default one, which they are meant for."""
-        if not isinstance(content, dict):
-            return content
-        named = dict(cast("dict[str, Any]", content))
-        for role, field in cls.model_fields.items():
-            if isinstance(field.default, IdentitySettings) and isinstance(named.get(role), dict):
-                named[role] = {"backend": field.default.backend} | named[role]
-        return named
-
 
 def shipped_names() -> list[str]:
     """Return the names of the settings that come with the package."""
@@ -191,7 +180,9 @@ def _checked(content: dict[str, Any], name: str, problems: list[str]) -> Setting
     """Return the settings unless there are problems, those given or others."""
     problems = [*problems, *_unprintable(content, "")]
     try:
-        settings = Settings.model_validate(content)
+        # strict JSON: true is no number and '2' none either, but a list may stand for a tuple and a text for a path
+        plain = json.dumps(_named(content), default=str, ensure_ascii=False).encode("utf-8", "replace")
+        settings = Settings.model_validate_json(plain, strict=True)
         if not problems:
             return settings
     except ValidationError as error:
@@ -205,6 +196,15 @@ def _checked(content: dict[str, Any], name: str, problems: list[str]) -> Setting
         + "\n  ".join(shown)
         + "\n`exceptiondrive settings` prints every setting with its value."
     )
+
+
+def _named(content: dict[str, Any]) -> dict[str, Any]:
+    """Give a role's settings that name no back end the name of its default one, which they are meant for."""
+    named = dict(content)
+    for role, field in Settings.model_fields.items():
+        if isinstance(field.default, IdentitySettings) and isinstance(named.get(role), dict):
+            named[role] = {"backend": field.default.backend} | named[role]
+    return named
 
 
 def _unprintable(value: Any, where: str) -> Iterator[str]:

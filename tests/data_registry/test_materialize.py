@@ -1,5 +1,6 @@
 """Edited pictures from a release and its logs: exact, resumable, and refused when anything differs."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
@@ -105,8 +106,8 @@ class Renamed(Release):
 
     names: dict[str, str]
 
-    def frame(self, component: str, table: str) -> pl.DataFrame:
-        found = super().frame(component, table)
+    def frame(self, component: str, table: str, columns: Collection[str] = ()) -> pl.DataFrame:
+        found = super().frame(component, table, columns)
         return found.with_columns(pl.lit(value).alias(name) for name, value in self.names.items() if name in found)
 
 

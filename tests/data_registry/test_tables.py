@@ -122,6 +122,31 @@ def test_a_null_inside_a_files_array_is_refused() -> None:
         SHAPES.decode(buffer.getvalue(), "x")
 
 
+def test_some_columns_are_read_as_the_whole_table_is() -> None:
+    encoded = SHAPES.encode(SHAPES.frame([_row(number=number) for number in range(5)]))
+    some = SHAPES.decode(encoded, "x", ("number", "scene", "size"))
+    assert some.equals(SHAPES.decode(encoded, "x").select("scene", "number", "size"))
+    with pytest.raises(KeyError, match="scene"):
+        SHAPES.decode(encoded, "x", ("number", "size"))
+    with pytest.raises(KeyError, match="colour"):
+        SHAPES.decode(encoded, "x", ("scene", "number", "colour"))
+    buffer = io.BytesIO()
+    SHAPES.decode(encoded, "x").drop("quad").write_parquet(buffer)
+    with pytest.raises(TableError, match="x: table shapes has columns"):
+        SHAPES.decode(buffer.getvalue(), "x", ("scene", "number"))
+
+
+def test_rows_become_a_table_slice_by_slice(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = [_row(number=number) for number in range(7)]
+    whole = SHAPES.frame(content)
+    monkeypatch.setattr(tables, "ROW_GROUP", 3)
+    assert SHAPES.frame(iter(content)).equals(whole)
+    with pytest.raises(TableError, match="table shapes, row 6: number is 'x', not Int32"):
+        SHAPES.frame([*content[:6], _row(number="x")])
+    with pytest.raises(TableError, match="repeated key"):
+        SHAPES.frame([*content, content[0]])
+
+
 def test_a_file_that_claims_too_many_rows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     encoded = SHAPES.encode(SHAPES.frame([_row(number=number) for number in range(5)]))
     monkeypatch.setattr(tables, "LARGEST_ROWS", 4)

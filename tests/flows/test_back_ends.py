@@ -73,7 +73,7 @@ def test_a_name_chooses_among_back_ends_and_none_means_the_default() -> None:
         (["localize.backend=other", "localize.radius=3"], "localize.radius: unknown setting, did you mean radius_m?"),
         (["localize.backend=other", "localize.reach_m=3"], "localize.reach_m: unknown setting."),
         (["localize.backend=other", "localize.radius_m=x"], "localize.radius_m: Input should be a valid number"),
-        (["localize=3"], "localize: Input should be a valid dictionary"),
+        (["localize=3"], "localize: Input should be an object"),
     ],
 )
 def test_problems_name_settings_as_the_user_wrote_them(overrides: list[str], text: str) -> None:

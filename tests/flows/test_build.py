@@ -56,6 +56,7 @@ def test_the_flow_run_shows_its_artifacts_within_their_size(place: Place, made: 
         "contact-sheet",
         "contact-sheet-1",
         "auxiliary",
+        "screening",
         "release",
         "index",
     } <= set(found)
@@ -64,6 +65,7 @@ def test_the_flow_run_shows_its_artifacts_within_their_size(place: Place, made: 
         assert "data:image/jpeg;base64," in str(found[sheet].data)
     assert made["digest"] in str(found["release"].data)
     assert f"[funnel](../artifact/{found['funnel'].id})" in str(found["index"].data)
+    assert "## What became of all combinations" in str(found["screening"].data)
 
 
 def test_a_second_build_redoes_nothing_and_finds_the_release(place: Place, made: dict[str, Any]) -> None:

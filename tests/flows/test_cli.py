@@ -27,6 +27,8 @@ COMMANDS = [
     ["verify"],
     ["materialize"],
     ["show"],
+    ["tasks"],
+    ["report", "screening"],
     ["streetset"],
     ["doctor"],
     ["settings"],

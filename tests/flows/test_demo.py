@@ -5,11 +5,13 @@ from pathlib import Path
 
 from PIL import Image
 
+from data_registry.release import open_release
 from flows.assembly import open_build
 from flows.options import BuildOptions
 from flows.task_gallery import task_cells
 from prompts.taxonomy import load_taxonomy
 from tasks.construction import STEPS
+from tasks.screening_report import screening_report
 from tests.flows.whole_demo import Demo
 
 
@@ -24,6 +26,19 @@ def test_every_task_has_an_approved_pair_of_every_family_and_the_release_verifie
     checked = demo.run("verify", "--deep", demo.made["path"], "--json")
     assert checked.returncode == 0, checked.stdout
     assert json.loads(checked.stdout)["digest"] == demo.made["digest"]
+
+
+def test_the_report_counts_what_the_build_counted_and_no_rejection_lacks_a_map(demo: Demo) -> None:
+    report = screening_report(open_release(Path(demo.made["path"])))
+    approved = {row["task"]: row["benchmark"] for row in demo.made["tasks"]}
+    assert {row["task"]: row["approved"] for row in report.acceptance["task"]} == approved
+    (total,) = report.acceptance["all"]
+    ends = demo.made["funnel"][-1]
+    rejected = sum(total[name] for name in ("rejected_screen", "rejected_edit", "rejected_decide"))
+    assert (total["combinations"], total["auxiliary"], rejected) == (ends["total"], ends["auxiliary"], ends["rejected"])
+    told = [report.sources[name][0][name] for name in ("map_source", "course", "path_source", "speed_source")]
+    assert told == ["expansion", "lanes", "can", "can"]
+    assert report.unanswered == []
 
 
 def test_the_sheet_of_all_tasks_has_no_gap(demo: Demo) -> None:

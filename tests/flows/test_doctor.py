@@ -39,6 +39,11 @@ def test_a_sound_machine_is_told_what_it_has(capsys: pytest.CaptureFixture[str],
     assert not list(tmp_path.iterdir())
 
 
+def test_its_table_fits_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    examine(None, False)
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 110
+
+
 def test_it_makes_no_store_in_a_folder_that_has_none(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     assert checks(capsys, tmp_path / "mine")["store"]["state"] == "missing"

@@ -76,6 +76,11 @@ def test_a_build_shows_itself_from_its_index_on(
         expect(picture).to_have_js_property("naturalWidth", 640)  # 0: not decoded, or broken
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
+    _follow(page, index, "screening", artifacts)
+    row = page.get_by_role("row").filter(has_text="·\u00a0occluded_pedestrian").first
+    expect(row.get_by_role("cell").nth(1)).to_have_text("1")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
     _follow(page, index, "release", artifacts)
     expect(page.locator("body")).to_contain_text(made["digest"])
     expect(page.locator("body")).to_contain_text("exceptiondrive verify --deep")

@@ -49,8 +49,12 @@ def test_shipped_settings_load_with_nothing_but_the_logs_place(name: str) -> Non
         ("run.attempts=0", "run.attempts: Input should be greater than or equal to 1"),
         ("run.lease_s=.nan", "run.lease_s"),
         ("run.lease_s=.inf", "run.lease_s"),
+        ("auxiliary.share=true", "auxiliary.share: Input should be a valid number, got True"),
+        ("auxiliary.share='2'", "auxiliary.share: Input should be a valid number, got '2'"),
+        ("run.attempts=yes", "run.attempts: Input should be a valid integer, got True"),
+        ("release.allow_incomplete=1", "release.allow_incomplete: Input should be a valid boolean, got 1"),
         ("schema_version=2", "schema_version: Input should be 1"),
-        ("tasks=a", "tasks: Input should be a valid tuple"),
+        ("tasks=a", "tasks: Input should be a valid array"),
         ("measure={colour: red}", "measure.colour: unknown setting"),
     ],
 )

@@ -13,7 +13,7 @@ from models.facts import PLACE_FACTS, judge, scene_facts
 from models.placements import Candidate, PlacingRules, candidates
 from models.sights import sights
 from models.surroundings import Surroundings, survey
-from prompts.facts import FACTS, UNKNOWN_PASSES
+from prompts.facts import FACTS, FROM_LANES, UNKNOWN_PASSES
 from prompts.taxonomy import Predicate, load_taxonomy
 from tests.street import keyframe
 from tests.worlds import BAYS, junction, one_way_street, parked, two_way_street
@@ -53,8 +53,10 @@ def test_without_lanes_what_hangs_on_them_is_unknown(frame: Keyframe) -> None:
     hanging = ("junction_gap_m", "crossing_gap_m", "stop_line_gap_m", "turn_deg")
     assert [facts[name] for name in hanging] == [None] * 4
     around, candidate = first("spilled_debris", frame)
-    for name in ("turned_deg", "in_intersection", "on_crossing", "is_signalised", "oncoming_beside"):
+    of_the_place = ("turned_deg", "in_intersection", "on_crossing", "is_signalised", "oncoming_beside")
+    for name in of_the_place:
         assert PLACE_FACTS[name](around, candidate) is None
+    assert {*FROM_LANES} == {*hanging, *of_the_place, "at_anchor"}
 
 
 @pytest.mark.parametrize(

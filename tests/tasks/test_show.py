@@ -8,7 +8,7 @@ import pytest
 from data_registry.release import Release, open_release
 from tasks.publication import ends_of
 from tasks.publish import publish
-from tasks.show import UnknownCombinationError, show
+from tasks.show import WIDTH, UnknownCombinationError, explained_facts, show
 from tests.tasks.publications import DRAWN_ENDS, build
 
 BENCHMARK = "streetset/town/aaaa/collapsed_road_surface"
@@ -88,6 +88,40 @@ def test_the_text_says_what_was_held_against_which_limit(release: Release):
         "- evidence: a.jpg is truncated"
         in show(release, "streetset/town/bbbb/large_vehicle_blocking_lane").as_markdown()
     )
+
+
+def test_the_text_says_everything_once_in_lines_of_a_terminal(tmp_path: Path):
+    made = build(tmp_path, ends=DRAWN_ENDS)
+    drawing = open_release(publish(made, tmp_path / "releases").path)
+    drawn = next(entry.id for entry in made.decided.recorded if entry.id in made.draw.ids and entry.record)
+    for name in (drawn, BENCHMARK):
+        text = show(drawing, name).as_markdown()
+        assert max(map(len, text.splitlines())) <= WIDTH
+        assert text.count("| speed | 8 | 1 |") == 1
+        assert text.count(name) == 2  # the heading and the folder of its deltas
+        assert "Not measured: contact (not for this kind)." in text
+    text = show(drawing, drawn).as_markdown()
+    assert "- evidence: the screening facts above" in text
+    assert "- evidence: the findings above" in text
+
+
+def test_facts_that_nothing_rests_on_are_told_in_a_line():
+    facts = [
+        {"name": "speed", "value": 6.0, "at_least": 1.0, "at_most": None, "holds": True},
+        {"name": "nominal_conflict", "value": "both", "at_least": None, "at_most": None, "holds": True},
+        {"name": "turn_deg", "value": None, "at_least": None, "at_most": None, "holds": True},
+        {"name": "free_length_m", "value": 46.3, "at_least": None, "at_most": None, "holds": True},
+        {"name": "<b>", "value": [1], "holds": True},
+        {},
+    ]
+    lines = explained_facts("Facts", facts)
+    assert [line.split(" | ")[0] for line in lines if line.startswith("| ")] == [
+        "| name",
+        "| speed",
+        "| nominal_conflict",
+    ]
+    assert "Also measured: free_length_m 46.3, &lt;b&gt; (1)." in lines
+    assert "Unknown: turn_deg, None." in lines
 
 
 def test_an_unknown_id_is_answered_with_ids_that_are_like_it(release: Release):

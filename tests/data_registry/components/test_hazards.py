@@ -11,7 +11,7 @@ every = pytest.mark.parametrize("table", HAZARDS.tables, ids=lambda table: table
 
 def test_it_is_registered_with_the_tables_of_the_design() -> None:
     assert component("hazards") is HAZARDS
-    names = ["pairs", "views", "regions", "measurements", "decisions", "rejections", "lineage"]
+    names = ["pairs", "views", "regions", "measurements", "decisions", "rejections", "screenings", "lineage"]
     assert [table.name for table in HAZARDS.tables] == names
 
 
