@@ -17,7 +17,7 @@ from data_registry.records import Lane, MapPatch, StopLine, StopLineKind, Xy
 from data_registry.sources.nuscenes.patches import Patch, clip, parts, rings
 from data_registry.sources.nuscenes.problems import MapError, Problems, shorten
 from data_registry.sources.nuscenes.schema import number
-from data_registry.sources.nuscenes.tables import load_json
+from data_registry.sources.nuscenes.streaming import load_json
 
 STEP_M: Final = 1.0
 """Points of a centre line are at most this far apart."""

@@ -12,7 +12,7 @@ from data_registry import identity
 from data_registry.geometry import GeometryError
 from data_registry.records import Camera, Keyframe, MapPatch
 from data_registry.sources.nuscenes.expansion import Expansion
-from data_registry.sources.nuscenes.index import FileDigests, open_index, tables_fingerprint
+from data_registry.sources.nuscenes.index import FileDigests, open_index
 from data_registry.sources.nuscenes.keyframes import ego_to_global, keyframe_of
 from data_registry.sources.nuscenes.logs import Moment, Posed, SceneLog
 from data_registry.sources.nuscenes.masks import mask_bits, mask_patch
@@ -94,9 +94,9 @@ class NuScenes:
         tables = version_folder(root, version)
         here = identity.sha256(str(root.resolve()).encode())[:16]
         caches = index_folder / f"root-{here}"
-        self._fingerprint = tables_fingerprint(tables, caches / f"tables-{identity.sha256(version.encode())[:16]}.json")
         self._digests = FileDigests(root, caches / "files.json")
-        self._index = open_index(tables, index_folder, self._fingerprint)
+        digests = caches / f"tables-{identity.sha256(version.encode())[:16]}.json"
+        self._index = open_index(tables, index_folder, digests)
         self._expansion: Callable[[str], Expansion | None] = lru_cache(maxsize=4)(self._load_expansion)
         self._can_poses: Callable[[str], tuple[Posed, ...]] = lru_cache(maxsize=2)(self._load_can_poses)
 
@@ -112,7 +112,7 @@ class NuScenes:
 
     def fingerprint(self) -> identity.Digest:
         """Return the digest of the tables' bytes: the same logs give the same one wherever they lie."""
-        return self._fingerprint
+        return self._index.fingerprint
 
     @property
     def scenes(self) -> tuple[str, ...]:
