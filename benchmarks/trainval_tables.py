@@ -111,7 +111,6 @@ def _small_tables(size: Size, rng: np.random.Generator) -> dict[str, list[dict[s
             time = START_US + number * 10**9 + n * STEP_US
             samples.append({"token": token, "timestamp": time, "prev": before, "next": after, "scene_token": scene})
         scenes.append(_scene(scene, f"scene-{number + 1:04d}", logs[number % 68], tokens))
-    attributes = [f"vehicle.state{number}" for number in range(8)]
     rigs = [
         _calibration(token, channel, sensors[channel])
         for _ in range(size.scenes)
@@ -124,9 +123,7 @@ def _small_tables(size: Size, rng: np.random.Generator) -> dict[str, list[dict[s
     ]
     return {
         "category": [{"token": t, "name": f"vehicle.kind{n}", "description": "A"} for n, t in enumerate(categories)],
-        "attribute": [
-            {"token": t, "name": f"vehicle.state{n}", "description": ""} for n, t in enumerate(_tokens(rng, 8))
-        ],
+        "attribute": [{"token": t, "name": f"vehicle.state{n}"} for n, t in enumerate(_tokens(rng, 8))],
         "visibility": [{"token": str(n), "level": f"v{n}", "description": ""} for n in range(1, 5)],
         "instance": instances,
         "sensor": [{"token": t, "channel": c, "modality": _modality(c)} for c, t in sensors.items()],

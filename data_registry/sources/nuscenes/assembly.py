@@ -136,7 +136,7 @@ class Assembly:
             splits: splits of scenes that nuScenes does not know.
 
         Raises:
-            StorageFullError: no room.
+            OSError: no room.
         """
         self._write_moments(writer)
         self._write_readings(writer)
@@ -148,7 +148,7 @@ class Assembly:
             categories=categories,
             attributes=self._tables.attributes,
             visibilities=self._tables.visibilities,
-            columns=writer.shapes,
+            columns=writer.layout,
         )
 
     def _scene_entries(self, splits: Mapping[str, str], poses_end: list[int]) -> tuple[SceneEntry, ...]:
@@ -198,8 +198,8 @@ class Assembly:
         writer.array("reading-channel", self._reading_channel[rows].astype(np.int32))
         writer.array("reading-time", readings["timestamp"][rows])
         writer.texts("reading-file", [readings["filename"][number] for number in order.tolist()])
-        writer.array("reading-width", readings["width"][rows])
-        writer.array("reading-height", readings["height"][rows])
+        writer.array("reading-width", readings["width"][rows].astype(np.int32))
+        writer.array("reading-height", readings["height"][rows].astype(np.int32))
         writer.array("reading-rig", rigs.astype(np.int32))
         self._write_pose_columns(writer, "reading-pose_", readings["ego_pose_token"][rows])
         writer.array("moment-readings_end", self._ends(self._reading_moment[rows]))

@@ -1,14 +1,15 @@
-"""Columns on disk: arrays and texts in a folder, written once, then mapped and never read as a whole."""
+"""Columns on disk: arrays and texts one after another in one file, written once, then mapped and never read whole."""
 
 from __future__ import annotations
 
 import errno
+import math
 import os
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,42 +18,50 @@ from data_registry.blobs import StorageFullError
 from data_registry.sources.nuscenes.tokens import KEY_BYTES, Tokens, unpacked
 
 AnyArray = npt.NDArray[Any]
-Shapes = dict[str, list[Any]]
-"""Per array [type, length of each axis]: what an index says of itself, so that a cut or foreign file is noticed."""
+Layout = dict[str, list[Any]]
+"""Per array [type, first byte, length of each axis]."""
 
+_ALIGNED: Final = 64
+"""Arrays begin at multiples of this many bytes."""
 _FULL: Final = {errno.ENOSPC, errno.EDQUOT}
 
 
 @contextmanager
-def written(path: Path, size: int) -> Generator[BinaryIO]:
-    """Open a new file whose content is on disk afterwards; raises StorageFullError when there is no room."""
+def written(path: Path) -> Generator[BinaryIO]:
+    """Open a new file, folders included, whose content is on disk afterwards.
+
+    Raises:
+        StorageFullError: no room.
+    """
+    size = 0
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as file:
             yield file
+            size = file.tell()
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
         if error.errno in _FULL:
-            raise StorageFullError(str(path), size) from error
+            raise StorageFullError(str(path), size or None) from error
         raise
 
 
 class ColumnWriter:
-    """Writes columns into a folder."""
+    """Writes columns into an open file."""
 
-    def __init__(self, folder: Path) -> None:
-        """Make the folder."""
-        folder.mkdir(parents=True, exist_ok=True)
-        self._folder = folder
-        self.shapes: Shapes = {}
+    def __init__(self, file: BinaryIO) -> None:
+        """Take an empty file."""
+        self._file = file
+        self.layout: Layout = {}
         """What was written so far."""
 
     def array(self, name: str, values: AnyArray) -> None:
-        """Write an array; raises StorageFullError when there is no room."""
+        """Write an array; OSError when there is no room."""
         values = np.ascontiguousarray(values)
-        with written(self._folder / f"{name}.npy", values.nbytes) as file:
-            np.save(file, values, allow_pickle=False)
-        self.shapes[name] = [values.dtype.str, *values.shape]
+        self._file.write(bytes(-self._file.tell() % _ALIGNED))
+        self.layout[name] = [values.dtype.str, self._file.tell(), *values.shape]
+        self._file.write(values.reshape(-1).view(np.uint8).data)
 
     def tokens(self, name: str, tokens: Tokens) -> None:
         """Write tokens, in 16 bytes each when they all are 32 hexadecimal digits."""
@@ -69,15 +78,22 @@ class ColumnWriter:
 
 
 class Columns:
-    """Columns of a folder, mapped."""
+    """Columns of a file, mapped."""
 
-    def __init__(self, folder: Path, shapes: Shapes) -> None:
+    def __init__(self, path: Path, layout: Layout) -> None:
         """Map what a writer wrote.
 
         Raises:
-            OSError, ValueError, TypeError: a file is not there, or not what the shapes say.
+            OSError, ValueError, TypeError: the file is not there, or not as long as the layout says.
         """
-        self._arrays = {name: _mapped(folder / f"{name}.npy", shape) for name, shape in shapes.items()}
+        content = np.memmap(path, np.uint8, "r") if path.stat().st_size else np.zeros(0, np.uint8)
+        self._arrays: dict[str, AnyArray] = {}
+        end = 0
+        for name, (kind, first, *shape) in layout.items():
+            end = first + math.prod(shape) * np.dtype(kind).itemsize
+            self._arrays[name] = content[first:end].view(kind).reshape(shape)
+        if end != len(content):
+            raise ValueError(f"{path} is not what was written")
 
     def array(self, name: str) -> AnyArray:
         """Return an array; KeyError when there is none of this name."""
@@ -89,13 +105,6 @@ class Columns:
         if keys is not None:
             return HexTexts(keys)
         return RaggedTexts(self._arrays[f"{name}-ends"], self._arrays[f"{name}-utf8"])
-
-
-def _mapped(path: Path, shape: Sequence[Any]) -> AnyArray:
-    found = cast(AnyArray, np.load(path, mmap_mode="r", allow_pickle=False))
-    if [found.dtype.str, *found.shape] != list(shape):
-        raise ValueError(f"{path.name} is not what was written")
-    return found
 
 
 class HexTexts:

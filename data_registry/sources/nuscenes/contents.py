@@ -1,4 +1,4 @@
-"""What an index holds. `contents.json` names scenes and everything that is few; the rest are columns.
+"""What an index holds: `contents.json` names scenes and all that is few, `columns.bin` has the columns.
 
 moment       token, time, has_lidar, lidar_time, lidar_xyz, lidar_wxyz, readings_end, notes_end; by scene, then time
 token-order  moments sorted by token
@@ -58,4 +58,4 @@ class Contents(BaseModel):
     visibilities: tuple[str, ...]
     """What `note-visibility` counts."""
     columns: dict[str, list[Any]]
-    """Per array its type and the length of each axis: a file that is cut short or foreign is noticed."""
+    """Where the arrays lie in `columns.bin`: type, first byte, length of each axis."""

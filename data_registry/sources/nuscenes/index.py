@@ -22,7 +22,7 @@ from typing import Any, Final, cast
 from data_registry import identity
 from data_registry.blobs import sync_folder, write_atomically
 from data_registry.sources.nuscenes.assembly import Assembly
-from data_registry.sources.nuscenes.columns import Columns, ColumnWriter
+from data_registry.sources.nuscenes.columns import Columns, ColumnWriter, written
 from data_registry.sources.nuscenes.contents import Contents
 from data_registry.sources.nuscenes.locks import exclusive
 from data_registry.sources.nuscenes.logs import SceneLog
@@ -34,6 +34,7 @@ from data_registry.sources.nuscenes.tables import SPLITS_FILE, custom_splits, ta
 INDEX_SCHEMA: Final = 2
 """Raised whenever the content of an index changes: older ones are then built anew."""
 CONTENTS: Final = "contents.json"
+COLUMNS: Final = "columns.bin"
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
 
@@ -94,7 +95,7 @@ def tables_fingerprint(folder: Path, cache: Path) -> identity.Digest:
 
 
 class Index:
-    """Scenes of one set of tables, mapped: opening touches the headers of columns and the scenes' names only."""
+    """Scenes of one set of tables, mapped: opening reads the scenes' names and nothing else."""
 
     def __init__(self, folder: Path, fingerprint: identity.Digest) -> None:
         """Open a finished index.
@@ -106,7 +107,7 @@ class Index:
         self.fingerprint = fingerprint
         """Digest of the tables that it was made from."""
         self._folder = folder
-        self._logs = LogReader(contents, Columns(folder, contents.columns))
+        self._logs = LogReader(contents, Columns(folder / COLUMNS, contents.columns))
         self.scenes: tuple[str, ...] = tuple(scene.name for scene in contents.scenes)
         """Scene names, sorted."""
         self._numbers = {name: number for number, name in enumerate(self.scenes)}
@@ -126,7 +127,7 @@ class Index:
     def _damage_named(self) -> Generator[None]:
         try:
             yield
-        except (OSError, ValueError, IndexError) as error:
+        except (OSError, ValueError, IndexError, KeyError) as error:
             raise TablesError(
                 f"the index {self._folder} is damaged: delete that folder and run the same command again"
             ) from error
@@ -180,5 +181,6 @@ def _build(tables: Path, staging: Path) -> None:
     splits = custom_splits(tables)
     assembly = Assembly(read_tables(tables))
     assembly.check(str(tables))
-    contents = assembly.write(ColumnWriter(staging), splits)
+    with written(staging / COLUMNS) as file:
+        contents = assembly.write(ColumnWriter(file), splits)
     write_atomically(staging / CONTENTS, contents.model_dump_json().encode())

@@ -101,11 +101,11 @@ STAMP: Final = _array(
 """Microseconds."""
 FLAG: Final = _array(np.bool_, lambda values, _: _only(bool, values))
 PIXELS: Final = _array(
-    np.int32,
+    np.int64,  # not less: numpy wraps what does not fit, and would call 2**32 + 64 a sound width
     lambda values, part: (
         set(map(type, values)) <= {int, type(None)} and bool(np.all((part >= 0) & (part <= LARGEST_PIXELS)))
     ),
-    lambda values: np.array([value or 0 for value in values], np.int32).reshape(-1),
+    lambda values: np.array([value or 0 for value in values], np.int64).reshape(-1),
 )
 """Widths or heights; null counts as 0."""
 FILE: Final = Kind(lambda values: values, _is_path, lambda parts: list(chain.from_iterable(parts)))

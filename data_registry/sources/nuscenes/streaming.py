@@ -4,7 +4,7 @@ A batch is cut at the last `}` of what was read and parsed as a list of its own.
 text that is a valid list once `[` and `]` are put around it ended between two items of the outer list: a cut inside a
 nested object or a string is not valid, and the one before it is tried. orjson, which cannot read NaN, broken surrogates
 or huge numbers, is asked first; whatever it refuses the standard library reads item by item, so that errors are named
-as ever.
+as ever. Integers beyond 64 bits come as floats.
 """
 
 from __future__ import annotations

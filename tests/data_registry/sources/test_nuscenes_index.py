@@ -72,11 +72,11 @@ def test_damaged_index_or_cache_is_rebuilt_or_named(tmp_path: Path, tables: Tabl
     for cache in (tmp_path / "index").glob("root-*/*.json"):
         cache.write_text("[3")
     assert opened(tmp_path).select(Request()).keyframes == first
-    column = folder / "note-attributes.npy"
-    whole = column.read_bytes()
-    column.write_bytes(whole[:-2])
+    columns = folder / "columns.bin"
+    whole = columns.read_bytes()
+    columns.write_bytes(whole[:-2])
     assert opened(tmp_path).select(Request()).keyframes == first
-    assert column.read_bytes() == whole
-    column.write_bytes(whole[:-20] + b"\x7f" * 20)
+    assert columns.read_bytes() == whole
+    columns.write_bytes(b"\x7f" * len(whole))
     with pytest.raises(TablesError, match="delete that folder"):
         opened(tmp_path).select(Request())
