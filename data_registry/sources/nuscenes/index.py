@@ -1,8 +1,6 @@
 """Indexes and digests of a root, kept inside the store: derived, disposable, and never part of an identity.
 
-An index is a folder of columns (contents.py), named by the digest of the tables it was made from. It is built beside
-its place and renamed once, under a lock, so that a reader sees a whole one or none; what a killed builder left is
-removed by the next one.
+An index is a folder of columns (contents.py), named by the digest of the tables it was made from.
 """
 
 from __future__ import annotations
@@ -11,8 +9,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
-import uuid
 from collections.abc import Generator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -20,15 +16,15 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from data_registry import identity
-from data_registry.blobs import sync_folder, write_atomically
+from data_registry.blobs import write_atomically
 from data_registry.sources.nuscenes.assembly import Assembly
 from data_registry.sources.nuscenes.columns import Columns, ColumnWriter, written
 from data_registry.sources.nuscenes.contents import Contents
-from data_registry.sources.nuscenes.locks import exclusive
 from data_registry.sources.nuscenes.logs import SceneLog
 from data_registry.sources.nuscenes.problems import TablesError
 from data_registry.sources.nuscenes.reading import read_tables
 from data_registry.sources.nuscenes.scenes import LogReader
+from data_registry.sources.nuscenes.shelf import kept
 from data_registry.sources.nuscenes.tables import SPLITS_FILE, custom_splits, table_files
 
 INDEX_SCHEMA: Final = 2
@@ -101,7 +97,7 @@ class Index:
         """Open a finished index.
 
         Raises:
-            OSError, ValueError, TypeError: it is not there, or it is damaged.
+            OSError, ValueError, TypeError, KeyError: it is not there, or it is damaged.
         """
         contents = Contents.model_validate_json((folder / CONTENTS).read_bytes())
         self.fingerprint = fingerprint
@@ -146,35 +142,13 @@ def open_index(tables: Path, home: Path, cache: Path) -> Index:
         StorageFullError: no room under `home`.
     """
     fingerprint = tables_fingerprint(tables, cache)
-    place = home / f"tables-{INDEX_SCHEMA}-{fingerprint}"
-    found = _finished(place, fingerprint)
-    if found is not None:
-        return found
-    home.mkdir(parents=True, exist_ok=True)
-    with exclusive(home / "build.lock"):
-        found = _finished(place, fingerprint)
-        if found is not None:
-            return found
-        for leftover in sorted([*home.glob(".building-*"), place]):
-            shutil.rmtree(leftover, ignore_errors=True)
-        staging = home / f".building-{uuid.uuid4().hex}"
-        try:
-            _build(tables, staging)
-            if tables_fingerprint(tables, cache) != fingerprint:
-                raise TablesError(f"{tables} changed while it was read: run the same command again")
-            staging.rename(place)
-            sync_folder(home)
-        except BaseException:
-            shutil.rmtree(staging, ignore_errors=True)
-            raise
-    return Index(place, fingerprint)
 
+    def build(staging: Path) -> None:
+        _build(tables, staging)
+        if tables_fingerprint(tables, cache) != fingerprint:
+            raise TablesError(f"{tables} changed while it was read: run the same command again")
 
-def _finished(place: Path, fingerprint: identity.Digest) -> Index | None:
-    try:
-        return Index(place, fingerprint)
-    except (OSError, ValueError, TypeError):
-        return None
+    return kept(home / f"tables-{INDEX_SCHEMA}-{fingerprint}", lambda folder: Index(folder, fingerprint), build)
 
 
 def _build(tables: Path, staging: Path) -> None:

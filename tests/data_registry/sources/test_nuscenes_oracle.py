@@ -18,7 +18,7 @@ from data_registry.cameras import pinhole
 from data_registry.records import Keyframe
 from data_registry.sources.nuscenes import NuScenes
 from data_registry.sources.nuscenes.keyframes import ego_to_global, keyframe_of
-from data_registry.sources.nuscenes.masks import mask_bits, mask_patch
+from data_registry.sources.nuscenes.masks import mask_patch, mask_tiles
 from data_registry.sources.nuscenes.motion import motion_of, read_can_poses
 from data_registry.sources.nuscenes.patches import Patch, no_map
 from data_registry.sources.nuscenes.splits import official_splits
@@ -175,7 +175,7 @@ def test_real_mask_patch_agrees_with_the_devkits_mask(
     log = real._index.scene("scene-0061")
     path = real_data / "nuscenes_real" / log.mask
     ego = ego_to_global(log, 0)
-    patch = mask_patch(mask_bits(path, "0" * 64, tmp_path), Patch.around(ego))
+    patch = mask_patch(mask_tiles(path, "0" * 64, tmp_path), Patch.around(ego))
     drivable = shapely.union_all([shapely.Polygon(area.exterior, area.holes) for area in patch.drivable])
     points = np.random.default_rng(0).uniform(-69, 69, (4000, 2))
     x, y, _ = ego.translation
