@@ -121,7 +121,7 @@ class Expansion:
         }
 
     def touching(self, square: shapely.Polygon) -> dict[str, list[int]]:
-        """Return per layer the numbers of the polygons that meet an area of the map frame, by token."""
+        """Return per layer the numbers of the polygons that meet an area of the map frame, in order of their tokens."""
         hits = np.sort(self._tree.query(square, predicate="intersects"))
         cuts = np.searchsorted(hits, self._layer_ends)
         return {name: hits[a:b].tolist() for name, (a, b) in zip(LAYERS, pairwise(cuts.tolist()), strict=True)}
@@ -134,8 +134,8 @@ class Expansion:
         """Return per layer what lies in the square, clipped, map frame."""
         return {
             name: [
-                (self._tokens[number], piece)
-                for number, shape in zip(numbers, _clipped(self._shapes[numbers], square), strict=True)
+                (token, piece)
+                for token, shape in zip(self.tokens(numbers), _clipped(self._shapes[numbers], square), strict=True)
                 for piece in parts(shape)
             ]
             for name, numbers in self.touching(square).items()
@@ -186,7 +186,7 @@ def _polygons(columns: Columns) -> npt.NDArray[np.object_]:
         return np.zeros(0, object)
     made: Any = shapely.from_ragged_array(shapely.GeometryType.POLYGON, columns.array("polygon-xy"), tuple(offsets))
     # on the grid already; but clipping asks each shape for its grid, and cuts elsewhere when it has none
-    return cast(Any, shapely.set_precision(made, GRID_M, mode="pointwise"))
+    return shapely.set_precision(made, GRID_M, mode="pointwise")
 
 
 def _clipped(shapes: npt.NDArray[np.object_], square: shapely.Polygon) -> list[Any]:

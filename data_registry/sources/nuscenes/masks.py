@@ -106,7 +106,7 @@ def _outlines(tiles: Tiles, bounds: tuple[float, float, float, float]) -> list[s
     """Return outlines, map frame, of the drivable cells within bounds (x from, y from, x to, y to), metres."""
     left, low = (int(np.floor(bound / CELL_M)) for bound in bounds[:2])
     right, high = (int(np.ceil(bound / CELL_M)) for bound in bounds[2:])
-    cells = _cells(tiles, (left, low, right, high))
+    cells = drivable_cells(tiles, (left, low, right, high))
     boxes = [
         shapely.box((left + first) * CELL_M, (low + row) * CELL_M, (left + last) * CELL_M, (low + row + 1) * CELL_M)
         for row, line in enumerate(cells)
@@ -121,8 +121,13 @@ def _runs(line: Cells) -> npt.NDArray[np.intp]:
     return np.flatnonzero(edges).reshape(-1, 2)
 
 
-def _cells(tiles: Tiles, bounds: tuple[int, int, int, int]) -> Cells:
-    """Return majority cells, rows upwards; what lies outside the mask is not drivable."""
+def drivable_cells(tiles: Tiles, bounds: tuple[int, int, int, int]) -> Cells:
+    """Return cells of CELL_M, rows upwards, that are drivable by majority; outside the mask nothing is.
+
+    Args:
+        tiles: the mask.
+        bounds: x from, y from, x to, y to, in cells from the map's origin.
+    """
     left, low, right, high = bounds
     pixels = np.zeros(((high - low) * CELL_PIXELS, (right - left) * CELL_PIXELS), dtype=np.uint8)
     bottom, west = low * CELL_PIXELS, left * CELL_PIXELS

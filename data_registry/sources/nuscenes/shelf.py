@@ -23,7 +23,7 @@ def kept(place: Path, opened: Callable[[Path], Kept], build: Callable[[Path], No
 
     Args:
         place: the folder; its name says what the thing was made from.
-        opened: opens a finished folder; OSError, ValueError, TypeError or KeyError: it is not there, or damaged.
+        opened: opens a finished folder; OSError, ValueError, TypeError or LookupError: it is not there, or damaged.
         build: fills a new folder; whatever it raises comes through, and nothing is kept then.
 
     Raises:
@@ -54,5 +54,5 @@ def kept(place: Path, opened: Callable[[Path], Kept], build: Callable[[Path], No
 def _finished(place: Path, opened: Callable[[Path], Kept]) -> Kept | None:
     try:
         return opened(place)
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, LookupError):
         return None
