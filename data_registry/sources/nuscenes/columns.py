@@ -86,7 +86,8 @@ class Columns:
         Raises:
             OSError, ValueError, TypeError: the file is not there, or not as long as the layout says.
         """
-        content = np.memmap(path, np.uint8, "r") if path.stat().st_size else np.zeros(0, np.uint8)
+        # as a plain array: every slice of a memmap would carry the class's own upkeep
+        content = np.asarray(np.memmap(path, np.uint8, "r") if path.stat().st_size else np.zeros(0, np.uint8))
         self._arrays: dict[str, AnyArray] = {}
         end = 0
         for name, (kind, first, *shape) in layout.items():

@@ -2,7 +2,7 @@
 
 The official masks have up to 1.2 gigapixels at 0.1 m. Pillow's guard against decompression bombs sits in `Image.open`;
 these files are known to be huge, so the PNG class is used directly and a limit of our own is checked instead. Pillow
-decodes a picture as a whole: the largest takes about 5 s and 1.2 GB, once a store. The tiles take 1/8 byte a pixel on
+decodes a picture as a whole: the largest takes 3 s and 1.4 GB, once a store. The tiles take 1/8 byte a pixel on
 disk and are mapped: a window touches the few tiles that it meets and no others.
 """
 
