@@ -1,11 +1,16 @@
 """Driving logs in nuScenes v1.0 form, real or our own, read without the official devkit.
 
 reader.py      NuScenes: the Source
-keyframes.py   a scene's log to keyframe records
+keyframes.py   a scene's log to keyframe records;  logs.py  what a scene's log is
 motion.py      ego motion from poses, CAN bus, neighbours or sensor poses
-expansion.py   map expansion v1.3;  masks.py  map masks;  patches.py  the square around a keyframe
-index.py       indexes and file digests inside the store;  logs.py  what an index holds;  locks.py
-tables.py      reading and checking the JSON tables;  schema.py  what they must look like
+expansion.py   map expansion v1.3, kept as columns, read by map_reading.py;  masks.py  map masks, kept as tiles
+patches.py     the square of map around a keyframe
+
+index.py       the index of a version's tables, and file digests, inside the store;  shelf.py, locks.py  built once
+contents.py    what an index holds;  columns.py  columns on disk;  scenes.py  from columns to a scene's log
+reading.py     one pass over the tables: streaming.py (JSON in batches), kinds.py (checked columns), tokens.py (links)
+assembly.py    from checked tables to columns
+tables.py      the files of a version folder;  schema.py  what their records must look like
 splits.py      the official splits;  problems.py  the errors
 """
 

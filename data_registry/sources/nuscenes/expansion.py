@@ -1,82 +1,150 @@
-"""The map expansion v1.3: lanes, crossings, walkways and the rest as polygons in the map's frame."""
+"""The map expansion v1.3: lanes, crossings, walkways and the rest as polygons in the map's frame.
+
+The JSON of a city takes seconds to read. What keyframes need of it is kept in the store under the file's digest, as
+columns; opening them makes the polygons and one STRtree over all layers.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, cast
 
 import numpy as np
+import numpy.typing as npt
 import shapely
+from pydantic import BaseModel, ConfigDict
 
 from data_registry import identity
+from data_registry.blobs import write_atomically
 from data_registry.geometry import Array
 from data_registry.records import Lane, MapPatch, StopLine, StopLineKind, Xy
-from data_registry.sources.nuscenes.patches import Patch, clip, parts, rings
-from data_registry.sources.nuscenes.problems import MapError, Problems, shorten
-from data_registry.sources.nuscenes.schema import number
-from data_registry.sources.nuscenes.tables import load_json
+from data_registry.sources.nuscenes.columns import Columns, ColumnWriter, written
+from data_registry.sources.nuscenes.map_reading import LAYERS, MapContent, read_map
+from data_registry.sources.nuscenes.patches import GRID_M, Patch, parts, rings
+from data_registry.sources.nuscenes.shelf import kept
 
-STEP_M: Final = 1.0
-"""Points of a centre line are at most this far apart."""
-REMEDY: Final = "Unpack the map expansion v1.3 again, or remove the file: the map mask serves without it."
-LAYERS: Final = ("drivable_area", "lane", "lane_connector", "ped_crossing", "walkway", "stop_line", "road_segment")
-STOP_KINDS: Final[dict[str, StopLineKind]] = {
-    "PED_CROSSING": "ped_crossing",
-    "TURN_STOP": "turn_stop",
-    "STOP_SIGN": "stop_sign",
-    "TRAFFIC_LIGHT": "traffic_light",
-    "YIELD": "yield",
-}
-"""Values of the map's `stop_line_type`."""
-_SIGNS: Final = {"L": 1.0, "S": 0.0, "R": -1.0}
-_SHAPES: Final = {"LRL", "LSL", "LSR", "RLR", "RSL", "RSR"}
+MAP_SCHEMA: Final = 1
+"""Raised whenever the content of a kept map changes: older ones are then read anew."""
+CONTENTS: Final = "contents.json"
+COLUMNS: Final = "columns.bin"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Layer:
-    """Valid polygons of one layer with the tokens of their records, sorted by token."""
+class MapContents(BaseModel):
+    """What `contents.json` says of a kept map; everything else are columns."""
 
-    tokens: list[str]
-    shapes: list[shapely.Polygon]
-    tree: shapely.STRtree
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    @classmethod
-    def of(cls, found: list[tuple[str, shapely.Polygon]]) -> Layer:
-        """Make a layer; the order of the file does not matter."""
-        found.sort(key=lambda pair: (pair[0], pair[1].wkb))
-        shapes = [shape for _, shape in found]
-        return cls([token for token, _ in found], shapes, shapely.STRtree(shapes))
+    layer_ends: dict[str, int]
+    """Per layer, where its polygons end; they begin where those of the layer before end."""
+    stop_kinds: dict[str, StopLineKind]
+    """Per stop line."""
+    columns: dict[str, list[Any]]
+    """Where the arrays lie in `columns.bin`: type, first byte, length of each axis."""
 
-    def within(self, square: shapely.Polygon) -> list[tuple[str, shapely.Polygon]]:
-        """Return what lies in the square, clipped, map frame."""
-        hits = sorted(int(index) for index in self.tree.query(square, predicate="intersects"))
-        return [(self.tokens[index], piece) for index in hits for piece in clip([self.shapes[index]], square)]
+
+def open_expansion(path: Path, digest: identity.Digest, home: Path) -> Expansion:
+    """Return a map, reading its JSON when nobody has.
+
+    Args:
+        path: the JSON.
+        digest: its sha256.
+        home: folder inside the store for kept maps.
+
+    Raises:
+        MapError: the file is not such a map; all problems at once.
+        StorageFullError: no room under `home`.
+    """
+    return kept(home / f"expansion-{MAP_SCHEMA}-{digest}", Expansion, lambda folder: _write(read_map(path), folder))
+
+
+def _write(content: MapContent, folder: Path) -> None:
+    entries = [entry for name in LAYERS for entry in content.polygons[name]]
+    lanes = sorted(content.centrelines)
+    with written(folder / COLUMNS) as file:
+        writer = ColumnWriter(file)
+        writer.texts("polygon-token", [token for token, _ in entries])
+        _write_polygons(writer, [shape for _, shape in entries])
+        writer.texts("lane-token", lanes)
+        writer.array("lane-points_end", _ends(len(content.centrelines[token]) for token in lanes))
+        writer.array("point-xy", np.concatenate([np.zeros((0, 2)), *(content.centrelines[token] for token in lanes)]))
+        writer.array("lane-successors_end", _ends(len(content.successors[token]) for token in lanes))
+        writer.texts("successor-token", [name for token in lanes for name in content.successors[token]])
+    ends = _ends(len(content.polygons[name]) for name in LAYERS).tolist()
+    contents = MapContents(
+        layer_ends=dict(zip(LAYERS, ends, strict=True)), stop_kinds=content.stop_kinds, columns=writer.layout
+    )
+    write_atomically(folder / CONTENTS, contents.model_dump_json().encode())
+
+
+def _ends(lengths: Any) -> npt.NDArray[np.int64]:
+    return np.cumsum(list(lengths), dtype=np.int64)
+
+
+def _write_polygons(writer: ColumnWriter, shapes: list[shapely.Polygon]) -> None:
+    """Write points, where rings end in them, and where polygons end in the rings."""
+    none: Any = (None, np.zeros((0, 2)), (np.zeros(1, np.int64), np.zeros(1, np.int64)))
+    _, points, (rings_end, polygons_end) = shapely.to_ragged_array(shapes) if shapes else none
+    writer.array("polygon-xy", points)
+    writer.array("polygon-ring_offsets", rings_end)
+    writer.array("polygon-offsets", polygons_end)
 
 
 class Expansion:
-    """One location's map, read once."""
+    """One location's map."""
 
-    def __init__(self, path: Path) -> None:
-        """Read and check the layers that a keyframe carries.
+    def __init__(self, folder: Path) -> None:
+        """Open a kept map.
 
         Raises:
-            MapError: the file is not such a map; all problems at once.
+            OSError, ValueError, TypeError, KeyError: it is not there, or it is damaged.
         """
-        problems = Problems()
-        reader = _MapReader(path, problems)
-        self._layers = {name: reader.layer(name) for name in LAYERS}
-        self._centrelines = {token: reader.centreline(token) for token in reader.lane_tokens()}
-        self._successors = {token: reader.successors(token) for token in reader.lane_tokens()}
-        self._stop_kinds = reader.stop_kinds()
-        problems.raise_any(MapError, str(path), REMEDY)
+        contents = MapContents.model_validate_json((folder / CONTENTS).read_bytes())
+        columns = Columns(folder / COLUMNS, contents.columns)
+        self._stop_kinds = contents.stop_kinds
+        self._layer_ends = [0, *(contents.layer_ends[name] for name in LAYERS)]
+        self._tokens = columns.texts("polygon-token").some(0, self._layer_ends[-1])
+        self._shapes = _polygons(columns)
+        self._tree = shapely.STRtree(self._shapes)
+        self._read_lanes(columns)
+
+    def _read_lanes(self, columns: Columns) -> None:
+        points_ends, next_ends = (columns.array(f"lane-{name}_end").tolist() for name in ("points", "successors"))
+        tokens = columns.texts("lane-token").some(0, len(points_ends))
+        following = columns.texts("successor-token").some(0, next_ends[-1] if next_ends else 0)
+        points: Array = np.array(columns.array("point-xy"))
+        self._centrelines = {
+            token: points[a:b] for token, (a, b) in zip(tokens, pairwise([0, *points_ends]), strict=True)
+        }
+        self._successors = {
+            token: tuple(following[a:b]) for token, (a, b) in zip(tokens, pairwise([0, *next_ends]), strict=True)
+        }
+
+    def touching(self, square: shapely.Polygon) -> dict[str, list[int]]:
+        """Return per layer the numbers of the polygons that meet an area of the map frame, in order of their tokens."""
+        hits = np.sort(self._tree.query(square, predicate="intersects"))
+        cuts = np.searchsorted(hits, self._layer_ends)
+        return {name: hits[a:b].tolist() for name, (a, b) in zip(LAYERS, pairwise(cuts.tolist()), strict=True)}
+
+    def tokens(self, numbers: list[int]) -> list[str]:
+        """Return the tokens of polygons' records."""
+        return [self._tokens[number] for number in numbers]
+
+    def _within(self, square: shapely.Polygon) -> dict[str, list[tuple[str, shapely.Polygon]]]:
+        """Return per layer what lies in the square, clipped, map frame."""
+        return {
+            name: [
+                (token, piece)
+                for token, shape in zip(self.tokens(numbers), _clipped(self._shapes[numbers], square), strict=True)
+                for piece in parts(shape)
+            ]
+            for name, numbers in self.touching(square).items()
+        }
 
     def patch(self, patch: Patch) -> MapPatch:
         """Return the map around an ego pose."""
         square = patch.square
-        found = {name: layer.within(square) for name, layer in self._layers.items()}
+        found = self._within(square)
         lanes = _largest(found["lane"], False) | _largest(found["lane_connector"], True)
         lines = {token: _inside(self._centrelines[token], square) for token in lanes}
         content = {
@@ -112,6 +180,19 @@ class Expansion:
         )
 
 
+def _polygons(columns: Columns) -> npt.NDArray[np.object_]:
+    offsets = [columns.array(f"polygon-{name}") for name in ("ring_offsets", "offsets")]
+    if len(offsets[1]) < 2:
+        return np.zeros(0, object)
+    made: Any = shapely.from_ragged_array(shapely.GeometryType.POLYGON, columns.array("polygon-xy"), tuple(offsets))
+    # on the grid already; but clipping asks each shape for its grid, and cuts elsewhere when it has none
+    return shapely.set_precision(made, GRID_M, mode="pointwise")
+
+
+def _clipped(shapes: npt.NDArray[np.object_], square: shapely.Polygon) -> list[Any]:
+    return list(cast(Any, shapely.intersection(shapes, square)))
+
+
 def _largest(entries: list[tuple[str, shapely.Polygon]], is_connector: bool) -> dict[str, tuple[shapely.Polygon, bool]]:
     """Return one area a lane: where the patch's edge cuts a lane into pieces, the largest of them."""
     found: dict[str, tuple[shapely.Polygon, bool]] = {}
@@ -136,173 +217,3 @@ def _inside(points: Array, square: shapely.Polygon) -> Array:
         return points[:0]
     first, last = runs[int(np.argmax(runs[:, 1] - runs[:, 0]))]
     return points[first:last]
-
-
-class _MapReader:
-    """The JSON of a map with everything looked up and checked."""
-
-    def __init__(self, path: Path, problems: Problems) -> None:
-        self._problems = problems
-        content = self._content(path)
-        self._nodes = self._table(content, "node")
-        self._polygons = self._table(content, "polygon")
-        self._records = {name: self._table(content, name) for name in LAYERS}
-        self._paths = self._object(content, "arcline_path_3")
-        self._links = self._object(content, "connectivity")
-
-    def _content(self, path: Path) -> dict[str, Any]:
-        try:
-            content = load_json(path)
-        except ValueError as error:
-            self._problems.raise_with(str(error), MapError, str(path), REMEDY)
-        if not isinstance(content, dict):
-            self._problems.raise_with("must be a JSON object", MapError, str(path), REMEDY)
-        return cast(dict[str, Any], content)
-
-    def _table(self, content: dict[str, Any], name: str) -> dict[str, dict[str, Any]]:
-        rows = content.get(name)
-        if not isinstance(rows, list):
-            self._problems.add(f"layer {name}: must be there and a list of records (version 1.3)")
-            return {}
-        found: dict[str, dict[str, Any]] = {}
-        for row in cast(list[Any], rows):
-            token = cast(dict[str, Any], row).get("token") if isinstance(row, dict) else None
-            if not isinstance(token, str) or not token.isprintable():
-                self._problems.add(f"layer {name}: a record without a token: {shorten(row)}")
-            elif token in found:
-                self._problems.add(f"layer {name}, token {shorten(token)}: stands more than once")
-            else:
-                found[token] = row
-        return found
-
-    def _object(self, content: dict[str, Any], name: str) -> dict[str, Any]:
-        value = content.get(name)
-        if not isinstance(value, dict):
-            self._problems.add(f"{name}: must be there and an object by lane token (version 1.3)")
-            return {}
-        return cast(dict[str, Any], value)
-
-    def lane_tokens(self) -> list[str]:
-        """Return the tokens of lanes and connectors, sorted."""
-        return sorted(self._records["lane"].keys() | self._records["lane_connector"].keys())
-
-    def layer(self, name: str) -> Layer:
-        """Return one layer; of road segments only the intersections."""
-        found: list[tuple[str, shapely.Polygon]] = []
-        for token, row in self._records[name].items():
-            if name == "road_segment" and row.get("is_intersection") is not True:
-                continue
-            tokens = row.get("polygon_tokens") if name == "drivable_area" else [row.get("polygon_token")]
-            where = f"layer {name}, token {shorten(token)}"
-            if not isinstance(tokens, list):
-                self._problems.add(f"{where}, field polygon_tokens: must be a list")
-                continue
-            for polygon in cast(list[Any], tokens):
-                found.extend((token, piece) for piece in self._polygon(polygon, where))
-        return Layer.of(found)
-
-    def _polygon(self, token: Any, where: str) -> list[shapely.Polygon]:
-        row = self._polygons.get(token) if isinstance(token, str) else None
-        if row is None:
-            self._problems.add(f"{where}: polygon {shorten(token)} is not in layer polygon")
-            return []
-        exterior = self._ring(row.get("exterior_node_tokens"), f"polygon {shorten(token)}")
-        holes = row.get("holes", [])
-        listed = cast(list[Any], holes) if isinstance(holes, list) else [None]
-        inner = [
-            self._ring(hole.get("node_tokens") if isinstance(hole, dict) else None, f"hole of polygon {shorten(token)}")
-            for hole in listed
-        ]
-        if len(exterior) < 3:
-            return []
-        return parts(shapely.Polygon(exterior, [ring for ring in inner if len(ring) >= 3]))
-
-    def _ring(self, tokens: Any, where: str) -> list[tuple[float, float]]:
-        """Return a ring's points; no nodes at all means no polygon, one or two are a mistake."""
-        if not isinstance(tokens, list):
-            self._problems.add(f"{where}: must have a list of node tokens")
-            return []
-        points = [self._node(token, where) for token in cast(list[Any], tokens)]
-        if 0 < len(points) < 3:
-            self._problems.add(f"{where}: {len(points)} nodes are not a polygon")
-        return [point for point in points if point is not None]
-
-    def _node(self, token: Any, where: str) -> tuple[float, float] | None:
-        row = self._nodes.get(token) if isinstance(token, str) else None
-        if row is None:
-            self._problems.add(f"{where}: node {shorten(token)} is not in layer node")
-            return None
-        x, y = row.get("x"), row.get("y")
-        if not number(x) or not number(y):
-            self._problems.add(f"node {shorten(token)}: x and y must be finite numbers, got {shorten([x, y])}")
-            return None
-        return float(cast(float, x)), float(cast(float, y))
-
-    def stop_kinds(self) -> dict[str, StopLineKind]:
-        """Return what each stop line is for, by token; unknown when the map says something else, or nothing."""
-        rows = self._records["stop_line"]
-        return {token: STOP_KINDS.get(str(row.get("stop_line_type")), "unknown") for token, row in rows.items()}
-
-    def successors(self, token: str) -> tuple[str, ...]:
-        """Return the lanes that follow a lane, sorted; none when the map does not connect it."""
-        entry = self._links.get(token, {})
-        following = cast(dict[str, Any], entry).get("outgoing", []) if isinstance(entry, dict) else None
-        listed = cast(list[Any], following) if isinstance(following, list) else [None]
-        if not all(isinstance(name, str) and name.isprintable() for name in listed):
-            self._problems.add(f"connectivity of lane {shorten(token)}: outgoing must be a list of tokens")
-            return ()
-        return tuple(sorted(set(cast(list[str], listed))))
-
-    def centreline(self, token: str) -> Array:
-        """Return a lane's centre line (N, 2) in the map's frame; empty when the map has no arcs for it."""
-        arcs = self._paths.get(token, [])
-        listed = cast(list[Any], arcs) if isinstance(arcs, list) else [None]
-        wrong = [arc for arc in listed if not _is_arc(arc)]
-        if wrong:
-            self._problems.add(
-                f"arcline_path_3 of lane {shorten(token)}: {shorten(wrong[0])} needs start_pose, shape, radius and"
-                " segment_length"
-            )
-            return np.zeros((0, 2))
-        points = [point for arc in cast(list[dict[str, Any]], listed) for point in _arc_points(arc)]
-        kept = [p for n, p in enumerate(points) if n == 0 or math.dist(p, points[n - 1]) > 1e-3]
-        return np.array(kept).reshape(-1, 2)
-
-
-def _is_arc(arc: Any) -> bool:
-    if not isinstance(arc, dict):
-        return False
-    fields = cast(dict[str, Any], arc)
-    vectors = [fields.get("start_pose"), fields.get("segment_length")]
-    if not all(isinstance(v, list) and len(cast(list[Any], v)) == 3 and all(map(number, v)) for v in vectors):
-        return False
-    lengths, radius, shape = fields["segment_length"], fields.get("radius"), fields.get("shape")
-    return (
-        isinstance(shape, str)
-        and shape in _SHAPES
-        and number(radius)
-        and cast(float, radius) > 1e-3
-        and all(0 <= length < 1e5 for length in lengths)
-    )
-
-
-def _arc_points(arc: dict[str, Any]) -> Iterator[tuple[float, float]]:
-    """Yield points of one arc-line-arc path, both ends included, evenly spaced by STEP_M or a little less."""
-    total = float(sum(arc["segment_length"]))
-    steps = max(1, math.ceil(total / STEP_M - 1e-9))
-    for step in range(steps + 1):
-        yield _along(arc, total * step / steps)
-
-
-def _along(arc: dict[str, Any], distance: float) -> tuple[float, float]:
-    """Return the point at a distance along a path whose three pieces turn left, go straight or turn right."""
-    x, y, heading = cast(Sequence[float], arc["start_pose"])
-    for kind, length in zip(arc["shape"], arc["segment_length"], strict=True):
-        run = min(distance, length)
-        turn = _SIGNS[kind] * run / arc["radius"]
-        chord = run * float(np.sinc(turn / 2 / np.pi))
-        x += chord * math.cos(heading + turn / 2)
-        y += chord * math.sin(heading + turn / 2)
-        heading += turn
-        distance -= run
-    return x, y

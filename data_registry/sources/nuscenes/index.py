@@ -1,7 +1,6 @@
 """Indexes and digests of a root, kept inside the store: derived, disposable, and never part of an identity.
 
-An index is a folder named by the digest of the tables it was made from. It is built beside its place and renamed once,
-under a lock, so that a reader sees a whole one or none; what a killed builder left is removed by the next one.
+An index is a folder of columns (contents.py), named by the digest of the tables it was made from.
 """
 
 from __future__ import annotations
@@ -10,23 +9,28 @@ import hashlib
 import json
 import os
 import re
-import shutil
-import uuid
+from collections.abc import Generator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, cast
 
-from pydantic import ValidationError
-
 from data_registry import identity
-from data_registry.blobs import sync_folder, write_atomically
-from data_registry.sources.nuscenes.locks import exclusive
-from data_registry.sources.nuscenes.logs import SCENE_JSON, SceneLog, scene_logs
+from data_registry.blobs import write_atomically
+from data_registry.sources.nuscenes.assembly import Assembly
+from data_registry.sources.nuscenes.columns import Columns, ColumnWriter, written
+from data_registry.sources.nuscenes.contents import Contents
+from data_registry.sources.nuscenes.logs import SceneLog
 from data_registry.sources.nuscenes.problems import TablesError
-from data_registry.sources.nuscenes.tables import SPLITS_FILE, custom_splits, read_tables, table_files
+from data_registry.sources.nuscenes.reading import read_tables
+from data_registry.sources.nuscenes.scenes import LogReader
+from data_registry.sources.nuscenes.shelf import kept
+from data_registry.sources.nuscenes.tables import SPLITS_FILE, custom_splits, table_files
 
-INDEX_SCHEMA: Final = 1
+INDEX_SCHEMA: Final = 2
 """Raised whenever the content of an index changes: older ones are then built anew."""
+CONTENTS: Final = "contents.json"
+COLUMNS: Final = "columns.bin"
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
 
@@ -87,84 +91,70 @@ def tables_fingerprint(folder: Path, cache: Path) -> identity.Digest:
 
 
 class Index:
-    """Scenes of one set of tables, one file each."""
+    """Scenes of one set of tables, mapped: opening reads the scenes' names and nothing else."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, fingerprint: identity.Digest) -> None:
         """Open a finished index.
 
         Raises:
-            OSError, ValueError: it is not there, or it is damaged.
+            OSError, ValueError, TypeError, KeyError: it is not there, or it is damaged.
         """
-        content = json.loads((folder / "contents.json").read_bytes())
+        contents = Contents.model_validate_json((folder / CONTENTS).read_bytes())
+        self.fingerprint = fingerprint
+        """Digest of the tables that it was made from."""
         self._folder = folder
-        self.scenes: tuple[str, ...] = tuple(content["scenes"])
+        self._logs = LogReader(contents, Columns(folder / COLUMNS, contents.columns))
+        self.scenes: tuple[str, ...] = tuple(scene.name for scene in contents.scenes)
         """Scene names, sorted."""
-        self._files: dict[str, int] = {name: number for number, name in enumerate(self.scenes)}
-        self._owners: list[int] = content["owners"]
-        self._tokens: list[str] = content["tokens"]
+        self._numbers = {name: number for number, name in enumerate(self.scenes)}
         self.scene = lru_cache(maxsize=4)(self._scene)
 
     def owner(self, token: str) -> str | None:
         """Return the scene of a sample token, None when no sample has it."""
-        if not hasattr(self, "_by_token"):
-            self._by_token = dict(zip(self._tokens, self._owners, strict=True))
-        number = self._by_token.get(token)
-        return None if number is None else self.scenes[number]
+        with self._damage_named():
+            number = self._logs.owner(token)
+            return None if number is None else self.scenes[number]
 
     def _scene(self, name: str) -> SceneLog:
-        path = self._folder / f"{self._files[name]:06d}.json"
+        with self._damage_named():
+            return self._logs.scene(self._numbers[name])
+
+    @contextmanager
+    def _damage_named(self) -> Generator[None]:
         try:
-            return SCENE_JSON.validate_json(path.read_bytes())
-        except (OSError, ValidationError) as error:
+            yield
+        except (OSError, ValueError, IndexError, KeyError) as error:
             raise TablesError(
-                f"the index {self._folder} is damaged ({path.name}): delete that folder and run the same command again"
+                f"the index {self._folder} is damaged: delete that folder and run the same command again"
             ) from error
 
 
-def open_index(tables: Path, home: Path, fingerprint: identity.Digest) -> Index:
+def open_index(tables: Path, home: Path, cache: Path) -> Index:
     """Return the index of a version folder, building it when there is none.
 
+    Args:
+        tables: the version folder.
+        home: where indexes lie.
+        cache: file that remembers the digests of tables.
+
     Raises:
-        TablesError: the tables are broken; nothing is kept then.
+        TablesError: the tables are missing, broken, or change while they are read; nothing is kept then.
         StorageFullError: no room under `home`.
     """
-    place = home / f"tables-{INDEX_SCHEMA}-{fingerprint}"
-    found = _finished(place)
-    if found is not None:
-        return found
-    home.mkdir(parents=True, exist_ok=True)
-    with exclusive(home / "build.lock"):
-        found = _finished(place)
-        if found is not None:
-            return found
-        for leftover in sorted([*home.glob(".building-*"), place]):
-            shutil.rmtree(leftover, ignore_errors=True)
-        staging = home / f".building-{uuid.uuid4().hex}"
-        try:
-            _build(tables, staging)
-            staging.rename(place)
-            sync_folder(home)
-        except BaseException:
-            shutil.rmtree(staging, ignore_errors=True)
-            raise
-    return Index(place)
+    fingerprint = tables_fingerprint(tables, cache)
 
+    def build(staging: Path) -> None:
+        _build(tables, staging)
+        if tables_fingerprint(tables, cache) != fingerprint:
+            raise TablesError(f"{tables} changed while it was read: run the same command again")
 
-def _finished(place: Path) -> Index | None:
-    try:
-        return Index(place)
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    return kept(home / f"tables-{INDEX_SCHEMA}-{fingerprint}", lambda folder: Index(folder, fingerprint), build)
 
 
 def _build(tables: Path, staging: Path) -> None:
-    scenes: list[str] = []
-    tokens: list[str] = []
-    owners: list[int] = []
-    for number, log in enumerate(scene_logs(read_tables(tables), custom_splits(tables), str(tables))):
-        write_atomically(staging / f"{number:06d}.json", SCENE_JSON.dump_json(log))
-        scenes.append(log.name)
-        tokens.extend(moment.token for moment in log.moments)
-        owners.extend([number] * len(log.moments))
-    content = {"scenes": scenes, "tokens": tokens, "owners": owners}
-    write_atomically(staging / "contents.json", json.dumps(content).encode())
+    splits = custom_splits(tables)
+    assembly = Assembly(read_tables(tables))
+    assembly.check(str(tables))
+    with written(staging / COLUMNS) as file:
+        contents = assembly.write(ColumnWriter(file), splits)
+    write_atomically(staging / CONTENTS, contents.model_dump_json().encode())

@@ -20,7 +20,7 @@ from data_registry.records import Motion, PathPoint
 from data_registry.sources.nuscenes.logs import LONGEST_GAP_S, Posed, SceneLog
 from data_registry.sources.nuscenes.problems import CanBusError, Problems, shorten
 from data_registry.sources.nuscenes.schema import position, quaternion, stamp
-from data_registry.sources.nuscenes.tables import load_json
+from data_registry.sources.nuscenes.streaming import load_json
 
 HORIZON_S: Final = 3.0
 """Length of the recorded future that a keyframe carries; metrics end there (DESIGN section 5)."""

@@ -52,6 +52,15 @@ class Problems:
         if len(self._texts) < SHOWN:
             self._texts.append(text)
 
+    def clear(self) -> None:
+        """Forget what was noted."""
+        self._texts, self.count = [], 0
+
+    def take_over(self, other: Problems) -> None:
+        """Note the problems that another one has collected after one's own."""
+        self.count += other.count
+        self._texts.extend(other._texts[: SHOWN - len(self._texts)])
+
     def raise_any(self, kind: type[SourceError], where: str, remedy: str) -> None:
         """Raise `kind` with the first ten problems and a count when there are any."""
         if not self.count:

@@ -11,14 +11,15 @@ from typing import Final, Literal
 from data_registry import identity
 from data_registry.geometry import GeometryError
 from data_registry.records import Camera, Keyframe, MapPatch
-from data_registry.sources.nuscenes.expansion import Expansion
-from data_registry.sources.nuscenes.index import FileDigests, open_index, tables_fingerprint
+from data_registry.sources.nuscenes.expansion import Expansion, open_expansion
+from data_registry.sources.nuscenes.index import FileDigests, open_index
 from data_registry.sources.nuscenes.keyframes import ego_to_global, keyframe_of
 from data_registry.sources.nuscenes.logs import Moment, Posed, SceneLog
-from data_registry.sources.nuscenes.masks import mask_bits, mask_patch
+from data_registry.sources.nuscenes.masks import mask_patch, mask_tiles
 from data_registry.sources.nuscenes.motion import read_can_poses
 from data_registry.sources.nuscenes.patches import Patch, no_map
 from data_registry.sources.nuscenes.problems import (
+    MapError,
     PictureChangedError,
     PictureMissingError,
     Problems,
@@ -94,9 +95,9 @@ class NuScenes:
         tables = version_folder(root, version)
         here = identity.sha256(str(root.resolve()).encode())[:16]
         caches = index_folder / f"root-{here}"
-        self._fingerprint = tables_fingerprint(tables, caches / f"tables-{identity.sha256(version.encode())[:16]}.json")
         self._digests = FileDigests(root, caches / "files.json")
-        self._index = open_index(tables, index_folder, self._fingerprint)
+        digests = caches / f"tables-{identity.sha256(version.encode())[:16]}.json"
+        self._index = open_index(tables, index_folder, digests)
         self._expansion: Callable[[str], Expansion | None] = lru_cache(maxsize=4)(self._load_expansion)
         self._can_poses: Callable[[str], tuple[Posed, ...]] = lru_cache(maxsize=2)(self._load_can_poses)
 
@@ -112,7 +113,7 @@ class NuScenes:
 
     def fingerprint(self) -> identity.Digest:
         """Return the digest of the tables' bytes: the same logs give the same one wherever they lie."""
-        return self._fingerprint
+        return self._index.fingerprint
 
     @property
     def scenes(self) -> tuple[str, ...]:
@@ -224,11 +225,19 @@ class NuScenes:
         if not log.mask or not mask.is_file():
             return no_map()
         digest = self._digests.of(log.mask)
-        return no_map() if digest is None else mask_patch(mask_bits(mask, digest, self._home / "masks"), patch)
+        return no_map() if digest is None else mask_patch(mask_tiles(mask, digest, self._home / "masks"), patch)
 
     def _load_expansion(self, location: str) -> Expansion | None:
-        path = self._root / "maps" / "expansion" / f"{location}.json"
-        return Expansion(path) if path.is_file() else None
+        relative = f"maps/expansion/{location}.json"
+        path = self._root / relative
+        if not path.is_file():
+            return None
+        digest = self._digests.of(relative)
+        if digest is None:
+            raise MapError(
+                f"{path} cannot be read: give it read permission, or remove it: the map mask serves without it"
+            )
+        return open_expansion(path, digest, self._home / "maps")
 
     def _load_can_poses(self, scene: str) -> tuple[Posed, ...]:
         return read_can_poses(self._root / "can_bus" / f"{scene}_pose.json")

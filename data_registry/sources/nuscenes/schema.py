@@ -18,6 +18,9 @@ Check = Callable[[Any], str | None]
 FARTHEST_M: Final = 1e7
 """Larger coordinates are not on any map, and would lose the millimetres."""
 LARGEST_PIXELS: Final = 1 << 16
+SMALLEST_SIDE_M: Final = 1e-3
+UNIT_TOLERANCE: Final = 1e-3
+"""A quaternion's length may be off by this."""
 
 
 class Link(NamedTuple):
@@ -110,7 +113,7 @@ def box_size(value: Any) -> str | None:
     """Accept width, length, height, metres, each at least a millimetre."""
     if complaint := _numbers(value, 3):
         return complaint
-    return None if min(value) >= 1e-3 else "must be width, length and height above 1 mm: drop the annotation"
+    return None if min(value) >= SMALLEST_SIDE_M else "must be width, length and height above 1 mm: drop the annotation"
 
 
 def quaternion(value: Any) -> str | None:
@@ -118,7 +121,7 @@ def quaternion(value: Any) -> str | None:
     if complaint := _numbers(value, 4):
         return complaint
     length = math.sqrt(sum(part * part for part in value))
-    if abs(length - 1.0) > 1e-3:
+    if abs(length - 1.0) > UNIT_TOLERANCE:
         return f"must be a unit quaternion (w, x, y, z), its length is {length:.6g}: normalise it"
     return None
 

@@ -5,12 +5,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from data_registry.sources.nuscenes import (
-    TablesError,
-)
+from data_registry.sources.nuscenes import TablesError, index
 from data_registry.sources.source import Request
 from tests.data_registry.sources.roots import Tables, opened, select, tiny_tables, write_root
 
@@ -72,6 +71,27 @@ def test_damaged_index_or_cache_is_rebuilt_or_named(tmp_path: Path, tables: Tabl
     for cache in (tmp_path / "index").glob("root-*/*.json"):
         cache.write_text("[3")
     assert opened(tmp_path).select(Request()).keyframes == first
-    (folder / "000000.json").write_text("{}")
+    columns = folder / "columns.bin"
+    whole = columns.read_bytes()
+    columns.write_bytes(whole[:-2])
+    assert opened(tmp_path).select(Request()).keyframes == first
+    assert columns.read_bytes() == whole
+    columns.write_bytes(b"\x7f" * len(whole))
     with pytest.raises(TablesError, match="delete that folder"):
         opened(tmp_path).select(Request())
+
+
+def test_tables_that_change_while_they_are_read_make_no_index(
+    tmp_path: Path, tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = index.read_tables
+
+    def read_and_change(folder: Path) -> Any:
+        found = plain(folder)
+        (folder / "log.json").write_text("[]")
+        return found
+
+    monkeypatch.setattr(index, "read_tables", read_and_change)
+    with pytest.raises(TablesError, match="changed while it was read: run the same command again"):
+        select(tmp_path, tables)
+    assert not list((tmp_path / "index").glob("tables-*"))

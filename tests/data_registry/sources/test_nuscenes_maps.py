@@ -7,11 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import shapely
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image
 
-from data_registry.sources.nuscenes import (
-    MapError,
-)
+from data_registry.sources.nuscenes import MapError, expansion, masks
+from data_registry.sources.nuscenes.map_reading import read_map
+from data_registry.sources.nuscenes.masks import drivable_cells, mask_tiles
+from data_registry.sources.nuscenes.patches import Patch
 from data_registry.sources.source import Request
 from tests.data_registry.sources.roots import Tables, opened, select, tiny_tables
 
@@ -50,6 +53,29 @@ def test_mask_is_decoded_once(tmp_path: Path, tables: Tables, monkeypatch: pytes
     write_mask(tmp_path / "root", np.full((1000, 1000), 255, dtype=np.uint8))
     first = select(tmp_path, tables).keyframes
     monkeypatch.setattr("data_registry.sources.nuscenes.masks._decode", lambda *_: pytest.fail("decoded again"))
+    assert opened(tmp_path).select(Request()).keyframes == first
+
+
+def test_tiles_hold_the_picture_right_side_up_whatever_the_window(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(masks, "TILE_PIXELS", 16)
+    rng = np.random.default_rng(0)
+    cells = rng.random((11, 9)) < 0.5
+    pixels = np.repeat(np.repeat(cells[::-1] * np.uint8(255), 5, axis=0), 5, axis=1)
+    tiles = mask_tiles(write_mask(tmp_path, pixels), "0" * 64, tmp_path / "masks")
+    assert tiles.shape == (4, 3, 16, 2)
+    around = np.pad(cells, 20)
+    for left, low, width, height in rng.integers((-9, -9, 1, 1), (12, 14, 15, 15), (300, 4)).tolist():
+        window = drivable_cells(tiles, (left, low, left + width, low + height))
+        assert (window == around[20 + low : 20 + low + height, 20 + left : 20 + left + width]).all()
+
+
+def test_cut_tiles_are_decoded_again(tmp_path: Path, tables: Tables) -> None:
+    write_mask(tmp_path / "root", np.full((1000, 1000), 255, dtype=np.uint8))
+    first = select(tmp_path, tables).keyframes
+    (tiles,) = (tmp_path / "index" / "masks").glob("*/tiles.npy")
+    tiles.write_bytes(tiles.read_bytes()[:-100])
     assert opened(tmp_path).select(Request()).keyframes == first
 
 
@@ -96,6 +122,56 @@ def test_expansion_gives_lanes_in_the_ego_frame(tmp_path: Path, tables: Tables) 
     assert lane.centreline[-1] == pytest.approx((100 - 104, 55 - 50), abs=1e-3)
     assert max(np.hypot(*np.diff(np.array(lane.centreline), axis=0).T)) <= 1.0
     assert shapely.Polygon(patch.intersections[0].exterior).bounds == pytest.approx((-24, -10, 36, 10))
+
+
+def test_a_map_is_read_once_and_again_when_what_was_kept_is_damaged(
+    tmp_path: Path, tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_map(tmp_path / "root", tiny_map())
+    first = select(tmp_path, tables).keyframes
+    with monkeypatch.context() as patch:
+        patch.setattr(expansion, "read_map", lambda _: pytest.fail("read again"))
+        assert opened(tmp_path).select(Request()).keyframes == first
+    for name in ("columns.bin", "contents.json"):
+        (kept,) = (tmp_path / "index" / "maps").glob(f"*/{name}")
+        kept.write_bytes(kept.read_bytes()[:-1])
+        assert opened(tmp_path).select(Request()).keyframes == first
+
+
+def test_a_changed_map_is_another_map(tmp_path: Path, tables: Tables) -> None:
+    write_map(tmp_path / "root", tiny_map())
+    first = select(tmp_path, tables).keyframes[0].map
+    content = tiny_map()
+    content["node"][0]["x"] = 90
+    write_map(tmp_path / "root", content)
+    assert opened(tmp_path).select(Request()).keyframes[0].map.layers_sha256 != first.layers_sha256
+
+
+def test_a_map_without_anything_gives_empty_areas(tmp_path: Path, tables: Tables) -> None:
+    content = {name: {} if isinstance(value, dict) else [] for name, value in tiny_map().items()}
+    write_map(tmp_path / "root", content)
+    patch = select(tmp_path, tables).keyframes[0].map
+    assert (patch.source, patch.drivable, patch.lanes) == ("expansion", (), ())
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_what_touches_a_square_is_what_meets_it_one_by_one(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    content = tiny_map()
+    for number, layer in enumerate(rng.choice(["lane", "walkway", "stop_line", "ped_crossing"], 30).tolist()):
+        corners = rng.uniform(0, 100, 2) + np.array([(0, 0), (9, 1), (5, 8)])
+        content["node"] += [{"token": f"{number}-{n}", "x": x, "y": y} for n, (x, y) in enumerate(corners.tolist())]
+        content["polygon"] += [{"token": f"{number}", "exterior_node_tokens": [f"{number}-{n}" for n in range(3)]}]
+        content[layer] += [{"token": f"{number}", "polygon_token": f"{number}"}]
+    root = tmp_path_factory.mktemp("map")
+    write_map(root, content)
+    path = root / "maps" / "expansion" / "town.json"
+    x, y = rng.uniform(-40, 160, 2).tolist()
+    square = Patch(x, y, 0.3).square
+    kept = expansion.open_expansion(path, "0" * 64, root / "kept")
+    found = {layer: kept.tokens(numbers) for layer, numbers in kept.touching(square).items()}
+    polygons = read_map(path).polygons
+    assert found == {layer: [t for t, shape in polygons[layer] if shape.intersects(square)] for layer in polygons}
 
 
 @pytest.mark.parametrize(

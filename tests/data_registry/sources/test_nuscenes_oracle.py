@@ -18,7 +18,9 @@ from data_registry.cameras import pinhole
 from data_registry.records import Keyframe
 from data_registry.sources.nuscenes import NuScenes
 from data_registry.sources.nuscenes.keyframes import ego_to_global, keyframe_of
-from data_registry.sources.nuscenes.masks import mask_bits, mask_patch
+from data_registry.sources.nuscenes.logs import Moment, Posed
+from data_registry.sources.nuscenes.map_reading import LAYERS
+from data_registry.sources.nuscenes.masks import mask_patch, mask_tiles
 from data_registry.sources.nuscenes.motion import motion_of, read_can_poses
 from data_registry.sources.nuscenes.patches import Patch, no_map
 from data_registry.sources.nuscenes.splits import official_splits
@@ -52,9 +54,13 @@ def real_devkit(real_data: Path) -> Any:
 
 
 @pytest.fixture(scope="module")
-def street_keyframes(street_root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Keyframe]:
-    source = NuScenes(street_root, "v1.0-streetset", tmp_path_factory.mktemp("index"), "streetset")
-    return {keyframe.scene: keyframe for keyframe in source.select(Request()).keyframes}
+def streets(street_root: Path, tmp_path_factory: pytest.TempPathFactory) -> NuScenes:
+    return NuScenes(street_root, "v1.0-streetset", tmp_path_factory.mktemp("index"), "streetset")
+
+
+@pytest.fixture(scope="module")
+def street_keyframes(streets: NuScenes) -> dict[str, Keyframe]:
+    return {keyframe.scene: keyframe for keyframe in streets.select(Request()).keyframes}
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +127,73 @@ def test_every_real_keyframe_agrees_with_the_devkit(real: NuScenes, real_devkit:
     assert count == 82
 
 
+def fields_agree(source: NuScenes, oracle: Any) -> None:
+    """Hold every field that an index keeps against the devkit's tables, exactly."""
+    assert source.scenes == tuple(sorted(scene["name"] for scene in oracle.scene))
+    for scene in oracle.scene:
+        log = source._index.scene(scene["name"])
+        record = oracle.get("log", scene["log_token"])
+        mask = oracle.get("map", record["map_token"])["filename"]
+        assert (log.description, log.location, log.mask) == (scene["description"], record["location"], mask)
+        tokens = [scene["first_sample_token"]]
+        while following := oracle.get("sample", tokens[-1])["next"]:
+            tokens.append(following)
+        assert [moment.token for moment in log.moments] == tokens
+        records = [record for record in oracle.sample_data if record["sample_token"] in tokens]
+        poses = [oracle.get("ego_pose", record["ego_pose_token"]) for record in records]
+        assert [pose_fields(pose) for pose in log.poses] == sorted(
+            {pose["timestamp"]: plain(pose) for pose in poses}.values()
+        )
+        for moment in log.moments:
+            moment_agrees(moment, oracle)
+            assert source._index.owner(moment.token) == log.name
+
+
+def pose_fields(pose: Posed) -> tuple[Any, ...]:
+    return pose.timestamp_us, list(pose.translation), list(pose.rotation)
+
+
+def plain(pose: dict[str, Any]) -> tuple[Any, ...]:
+    return pose["timestamp"], pose["translation"], pose["rotation"]
+
+
+def moment_agrees(moment: Moment, oracle: Any) -> None:
+    sample = oracle.get("sample", moment.token)
+    records = {channel: oracle.get("sample_data", token) for channel, token in sample["data"].items()}
+    assert moment.timestamp_us == sample["timestamp"]
+    lidar = records.get("LIDAR_TOP")
+    assert (moment.lidar is None) == (lidar is None)
+    if moment.lidar is not None and lidar is not None:
+        assert pose_fields(moment.lidar) == plain(oracle.get("ego_pose", lidar["ego_pose_token"]))
+    cameras = sorted(channel for channel, record in records.items() if record["sensor_modality"] == "camera")
+    assert [reading.channel for reading in moment.readings] == cameras
+    for reading in moment.readings:
+        record = records[reading.channel]
+        rig = oracle.get("calibrated_sensor", record["calibrated_sensor_token"])
+        for name in ("filename", "width", "height"):
+            assert getattr(reading, name) == record[name]
+        assert reading.timestamp_us == record["timestamp"]
+        assert pose_fields(reading.pose) == plain(oracle.get("ego_pose", record["ego_pose_token"]))
+        assert [list(row) for row in reading.intrinsics] == rig["camera_intrinsic"]
+        assert [list(reading.translation), list(reading.rotation)] == [rig["translation"], rig["rotation"]]
+    assert [note.token for note in moment.notes] == sorted(sample["anns"])
+    for note in moment.notes:
+        record = oracle.get("sample_annotation", note.token)
+        names = [oracle.get("attribute", token)["name"] for token in record["attribute_tokens"]]
+        assert (note.instance, note.category) == (record["instance_token"], record["category_name"])
+        assert (list(note.attributes), note.visibility) == (names, record["visibility_token"])
+        for name in ("translation", "size", "rotation"):
+            assert list(getattr(note, name)) == record[name]
+
+
+def test_every_field_of_the_real_log_is_the_devkits(real: NuScenes, real_devkit: Any) -> None:
+    fields_agree(real, real_devkit)
+
+
+def test_every_field_of_the_streets_is_the_devkits(streets: NuScenes, street_devkit: Any) -> None:
+    fields_agree(streets, street_devkit)
+
+
 def test_real_root_selects_the_one_keyframe_with_pictures(real: NuScenes) -> None:
     selection = real.select(Request())
     (keyframe,) = selection.keyframes
@@ -175,7 +248,7 @@ def test_real_mask_patch_agrees_with_the_devkits_mask(
     log = real._index.scene("scene-0061")
     path = real_data / "nuscenes_real" / log.mask
     ego = ego_to_global(log, 0)
-    patch = mask_patch(mask_bits(path, "0" * 64, tmp_path), Patch.around(ego))
+    patch = mask_patch(mask_tiles(path, "0" * 64, tmp_path), Patch.around(ego))
     drivable = shapely.union_all([shapely.Polygon(area.exterior, area.holes) for area in patch.drivable])
     points = np.random.default_rng(0).uniform(-69, 69, (4000, 2))
     x, y, _ = ego.translation
@@ -221,6 +294,25 @@ def test_street_lanes_agree_with_the_devkits_map(street_root: Path, street_keyfr
         assert shapely.distance(theirs, shapely.points(np.array(lane.centreline))).max() < 1e-3
         assert lane.successors == tuple(sorted(oracle.get_outgoing_lane_ids(lane.token)))
     layers_agree(oracle, street_keyframe, ego)
+
+
+def test_records_around_the_ego_vehicle_are_those_of_the_devkits_map(
+    street_root: Path, streets: NuScenes, street_keyframes: dict[str, Keyframe]
+) -> None:
+    from nuscenes.map_expansion.map_api import NuScenesMap
+
+    found = 0
+    for keyframe in street_keyframes.values():
+        oracle, ours = NuScenesMap(str(street_root), keyframe.location), streets._expansion(keyframe.location)
+        assert ours is not None
+        x, y, _ = keyframe.ego_to_global.translation
+        theirs = oracle.get_records_in_radius(x, y, 50, list(LAYERS))
+        is_junction = {row["token"]: row["is_intersection"] for row in oracle.road_segment}
+        theirs["road_segment"] = [token for token in theirs["road_segment"] if is_junction[token]]
+        for layer, numbers in ours.touching(shapely.box(x - 50, y - 50, x + 50, y + 50)).items():
+            assert sorted(set(ours.tokens(numbers))) == sorted(theirs[layer]), (keyframe.scene, layer)
+            found += len(numbers)
+    assert found > 100
 
 
 def layers_agree(oracle: Any, keyframe: Keyframe, ego: Patch) -> None:
