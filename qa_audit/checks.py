@@ -21,7 +21,11 @@ from data_registry.pictures import Rgb
 from data_registry.records import Measurement
 from data_registry.silhouettes import Pixels
 from qa_audit import evidence
-from qa_audit.evidence import PairSubject, ViewSubject
+from qa_audit.borders import clipped_share, seam_step
+from qa_audit.colours import cast_inside, out_of_range_share, ring_cast, ring_exposure
+from qa_audit.evidence import PairSubject, Reading, ViewSubject
+from qa_audit.texture import blur_excess_px, grain_ratio
+from qa_audit.whereabouts import covers_nearer_share, footprint_overlap, off_drivable_share
 
 Kind = Literal["standing", "surface", "mounted", "attached"]
 ALL_KINDS: Final[tuple[Kind, ...]] = ("standing", "surface", "mounted", "attached")
@@ -32,14 +36,6 @@ LEAST_VISIBLE_SHARE: Final = 0.5
 """A hazard that should be seen less than this has no height to compare."""
 VALUE_PLACES: Final = 6
 """Decimal places at which values are fixed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What a check found: a value, or None and why."""
-
-    value: float | None
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,18 +87,6 @@ def edit_to_object_ratio(view: ViewSubject) -> Reading:
     if not area:
         return Reading(None, "the hazard is not seen")
     return Reading(float(view.pixels.edit_mask.sum()) / area)
-
-
-def ring_exposure(view: ViewSubject) -> Reading:
-    """Return how much lighter the edit is than the source in a ring around the hazard, inside the edit mask."""
-    rows, columns = silhouettes.window_of(view.pixels.edit_mask)
-    mask = view.pixels.object_mask[rows, columns]
-    grown: Pixels = np.asarray(ndimage.binary_dilation(mask, np.ones((3, 3)), iterations=RING_PX), dtype=np.bool_)
-    ring = grown & ~mask & view.pixels.edit_mask[rows, columns]
-    if not ring.any():
-        return Reading(None, "no editable pixel lies around the hazard")
-    edited, source = (_level(picture[rows, columns], ring) for picture in (view.pixels.edited, view.pixels.source))
-    return Reading(edited - source)
 
 
 def truncated_fraction(view: ViewSubject) -> Reading:
@@ -172,13 +156,23 @@ def views_missing(pair: PairSubject) -> Reading:
 
 VIEW_CHECKS: Final = (
     ViewCheck("background_touched_px", "pixels", ALL_KINDS, background_touched_px),
+    ViewCheck("blur_excess_px", "pixels", ALL_KINDS, blur_excess_px),
+    ViewCheck("cast_inside", "ratio", ALL_KINDS, cast_inside),
     ViewCheck("changed_inside", "grey levels of 255", ALL_KINDS, changed_inside),
+    ViewCheck("clipped_share", "ratio", ALL_KINDS, clipped_share),
     ViewCheck("contact_offset_m", "metres", ("standing",), contact_offset_m),
+    ViewCheck("covers_nearer_share", "ratio", ALL_KINDS, covers_nearer_share),
     ViewCheck("edit_to_object_ratio", "ratio", ALL_KINDS, edit_to_object_ratio),
+    ViewCheck("footprint_overlap", "ratio", ("standing", "surface", "attached"), footprint_overlap),
+    ViewCheck("grain_ratio", "ratio", ALL_KINDS, grain_ratio),
     ViewCheck("hanging_offset_m", "metres", ("mounted", "attached"), hanging_offset_m),
     ViewCheck("height_ratio", "ratio", ("standing", "attached"), height_ratio),
     ViewCheck("mask_iou_expected", "ratio", ALL_KINDS, mask_iou_expected),
+    ViewCheck("off_drivable_share", "ratio", ("standing", "surface"), off_drivable_share),
+    ViewCheck("out_of_range_share", "ratio", ALL_KINDS, out_of_range_share),
+    ViewCheck("ring_cast", "ratio", ALL_KINDS, ring_cast),
     ViewCheck("ring_exposure", "grey levels of 255", ALL_KINDS, ring_exposure),
+    ViewCheck("seam_step", "grey levels of 255", ALL_KINDS, seam_step),
     ViewCheck("truncated_fraction", "ratio", ALL_KINDS, truncated_fraction),
     ViewCheck("visible_area_px", "pixels", ALL_KINDS, visible_area_px),
 )

@@ -13,6 +13,7 @@ import shapely
 from data_registry import edits, silhouettes
 from data_registry.blobs import Blobs
 from data_registry.cameras import pinhole
+from data_registry.courses import union_of
 from data_registry.geometry import Array, GroundPlane, PinholeCamera
 from data_registry.pictures import Rgb
 from data_registry.projection import full_outline
@@ -27,6 +28,14 @@ LARGEST_CUT: Final = 0.7
 
 TOP_SHARE: Final = 6
 """The highest one of so many parts of a mask is its top."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a check found: a value, or None and why."""
+
+    value: float | None
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,8 +77,13 @@ class Expectation:
     camera: PinholeCamera
     outline: shapely.Polygon
     """Convex outline, pixels; it may reach beyond the picture, and is empty when the camera does not see that way."""
-    hidden: Pixels
-    """Pixels covered by the boxes of annotated objects that stand before the placement."""
+    before: tuple[shapely.Polygon, ...]
+    """Outlines of the boxes of annotated objects that stand before the placement, pixels."""
+
+    @cached_property
+    def hidden(self) -> Pixels:
+        """Pixels (height, width) that those cover."""
+        return silhouettes.fill(self.camera, self.before)
 
     @cached_property
     def visible(self) -> Pixels:
@@ -97,6 +111,10 @@ class ViewSubject:
     placement: Placement
     footprint: shapely.Polygon
     ground: GroundPlane
+    others: tuple[Annotation, ...]
+    """Annotated objects but the one that an attached hazard belongs to."""
+    road: Any
+    """Drivable plan area by the map, metres; None without a map."""
     pixels: ViewPixels
     expected: Expectation
 
@@ -123,12 +141,15 @@ def subject(
     points = silhouettes.placement_points(placement, keyframe.ground)
     # An open door is drawn in front of its own car, whose box would hide it.
     own = placement.annotation if placement.kind == "attached" else None
-    others = [note for note in keyframe.annotations if note.token != own]
+    others = tuple(note for note in keyframe.annotations if note.token != own)
+    road = union_of(keyframe.map.drivable) if keyframe.map.drivable else None
     subjects = [
         ViewSubject(
             placement,
             footprint,
             keyframe.ground,
+            others,
+            road,
             pixels,
             _expect(pinhole(keyframe, keyframe.view(pixels.sensor_id)), others, points, footprint),
         )
@@ -141,8 +162,7 @@ def _expect(
     camera: PinholeCamera, others: Sequence[Annotation], points: Array, footprint: shapely.Polygon
 ) -> Expectation:
     hull = full_outline(points, camera)
-    around = silhouettes.outlines_before(camera, footprint, hull, others)
-    return Expectation(camera, hull, silhouettes.fill(camera, around))
+    return Expectation(camera, hull, tuple(silhouettes.outlines_before(camera, footprint, hull, others)))
 
 
 def contact(view: ViewSubject) -> Array | str:
