@@ -56,12 +56,7 @@ def clipped_share(view: ViewSubject) -> Reading:
 
 
 def _window(mask: Pixels, margin: int) -> tuple[slice, slice]:
-    """Return the rows and columns that a mask spans, with a margin inside the picture."""
-    rows, columns = silhouettes.window_of(mask)
-    return (
-        slice(max(0, rows.start - margin), min(mask.shape[0], rows.stop + margin)),
-        slice(max(0, columns.start - margin), min(mask.shape[1], columns.stop + margin)),
-    )
+    return silhouettes.wider(silhouettes.window_of(mask), margin, mask.shape)
 
 
 def _grown(mask: Pixels, pixels: int) -> Pixels:

@@ -22,10 +22,10 @@ from data_registry.records import Measurement
 from data_registry.silhouettes import Pixels
 from qa_audit import evidence
 from qa_audit.borders import clipped_share, seam_step
-from qa_audit.colours import cast_inside, out_of_range_share, ring_cast, ring_exposure
+from qa_audit.colours import brightness_ratio, cast_inside, over_range_levels, ring_cast, ring_exposure
 from qa_audit.evidence import PairSubject, Reading, ViewSubject
 from qa_audit.texture import blur_excess_px, grain_ratio
-from qa_audit.whereabouts import covers_nearer_share, footprint_overlap, off_drivable_share
+from qa_audit.whereabouts import footprint_overlap, off_drivable_share, over_nearer_share
 
 Kind = Literal["standing", "surface", "mounted", "attached"]
 ALL_KINDS: Final[tuple[Kind, ...]] = ("standing", "surface", "mounted", "attached")
@@ -138,6 +138,14 @@ def contact_offset_m(view: ViewSubject) -> Reading:
     return Reading(float(np.linalg.norm(offset)))
 
 
+def patch_offset_m(view: ViewSubject) -> Reading:
+    """Return how far the middle of a surface hazard lies from where it should, in plan."""
+    offset = evidence.patch(view)
+    if isinstance(offset, str):
+        return Reading(None, offset)
+    return Reading(float(np.linalg.norm(offset)))
+
+
 def cross_view_offset_m(pair: PairSubject) -> Reading:
     """Return by how much views disagree about the place: the largest difference of their offsets from the placement."""
     locate = evidence.patch if pair.placement.kind == "surface" else evidence.contact
@@ -157,11 +165,11 @@ def views_missing(pair: PairSubject) -> Reading:
 VIEW_CHECKS: Final = (
     ViewCheck("background_touched_px", "pixels", ALL_KINDS, background_touched_px),
     ViewCheck("blur_excess_px", "pixels", ALL_KINDS, blur_excess_px),
+    ViewCheck("brightness_ratio", "ratio", ALL_KINDS, brightness_ratio),
     ViewCheck("cast_inside", "ratio", ALL_KINDS, cast_inside),
     ViewCheck("changed_inside", "grey levels of 255", ALL_KINDS, changed_inside),
     ViewCheck("clipped_share", "ratio", ALL_KINDS, clipped_share),
     ViewCheck("contact_offset_m", "metres", ("standing",), contact_offset_m),
-    ViewCheck("covers_nearer_share", "ratio", ALL_KINDS, covers_nearer_share),
     ViewCheck("edit_to_object_ratio", "ratio", ALL_KINDS, edit_to_object_ratio),
     ViewCheck("footprint_overlap", "ratio", ("standing", "surface", "attached"), footprint_overlap),
     ViewCheck("grain_ratio", "ratio", ALL_KINDS, grain_ratio),
@@ -169,7 +177,9 @@ VIEW_CHECKS: Final = (
     ViewCheck("height_ratio", "ratio", ("standing", "attached"), height_ratio),
     ViewCheck("mask_iou_expected", "ratio", ALL_KINDS, mask_iou_expected),
     ViewCheck("off_drivable_share", "ratio", ("standing", "surface"), off_drivable_share),
-    ViewCheck("out_of_range_share", "ratio", ALL_KINDS, out_of_range_share),
+    ViewCheck("over_nearer_share", "ratio", ("standing", "mounted", "attached"), over_nearer_share),
+    ViewCheck("over_range_levels", "grey levels of 255", ALL_KINDS, over_range_levels),
+    ViewCheck("patch_offset_m", "metres", ("surface",), patch_offset_m),
     ViewCheck("ring_cast", "ratio", ALL_KINDS, ring_cast),
     ViewCheck("ring_exposure", "grey levels of 255", ALL_KINDS, ring_exposure),
     ViewCheck("seam_step", "grey levels of 255", ALL_KINDS, seam_step),

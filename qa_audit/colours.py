@@ -16,14 +16,21 @@ from qa_audit.evidence import Reading, ViewSubject
 RING_PX: Final = 8
 """Width of the ring around a hazard whose exposure is compared."""
 NEAR_PX: Final = 120
-"""How far around the hazard its surroundings reach at least; else as far as it is large."""
+"""How far around the hazard its surroundings reach, pixels."""
+EVERY: Final = 3
+"""Of the surroundings every third row and column is looked at: they are a hundred times larger than needed."""
 DARK: Final = 24.0
 """Darker than this a colour is mostly noise, grey levels of 255."""
 LEAST_PIXELS: Final = 60
 GREYEST: Final = 10.0
 """Percentile of a hazard's colours, by distance from the surroundings' grey, that counts: most things have grey parts."""
-EXTREME: Final = 0.5
-"""Percentiles of the surroundings' brightness, from either end, that bound their range."""
+LIGHTEST: Final = 99.5
+"""Percentile of the surroundings' brightness that ends their range."""
+LIGHT_PARTS: Final = 75.0
+"""Percentile of a hazard's brightness: most things have light parts, dark as they may be."""
+BLACK: Final = 5.0
+"""Grey levels that are added to both, so that dark pictures give no wild ratios."""
+TOO_LITTLE: Final = "too little of the hazard, or of what surrounds it, is seen"
 
 
 def ring_exposure(view: ViewSubject) -> Reading:
@@ -57,14 +64,23 @@ def cast_inside(view: ViewSubject) -> Reading:
     return Reading(float(np.percentile(np.abs(_share(hazard) - grey).max(axis=1), GREYEST)))
 
 
-def out_of_range_share(view: ViewSubject) -> Reading:
-    """Return which share of the hazard is lighter or darker than nearly everything around it."""
-    hazard, around = _colours(view)
+def over_range_levels(view: ViewSubject) -> Reading:
+    """Return by how much the hazard is lighter than nearly everything around it, the mean over its pixels.
+
+    Nothing can be told from it where something around is as light as a picture can be.
+    """
+    hazard, around = (pixels.mean(axis=1) for pixels in _colours(view))
     if min(len(hazard), len(around)) < LEAST_PIXELS:
-        return Reading(None, "too little of the hazard, or of what surrounds it, is seen")
-    low, high = np.percentile(around.mean(axis=1), [EXTREME, 100 - EXTREME])
-    level = hazard.mean(axis=1)
-    return Reading(float(((level < low - 2) | (level > high + 2)).mean()))
+        return Reading(None, TOO_LITTLE)
+    return Reading(float(np.maximum(hazard - np.percentile(around, LIGHTEST), 0).mean()))
+
+
+def brightness_ratio(view: ViewSubject) -> Reading:
+    """Return how light the hazard's lighter parts are, against the middle of its surroundings: low in deep shade."""
+    hazard, around = (pixels.mean(axis=1) for pixels in _colours(view))
+    if min(len(hazard), len(around)) < LEAST_PIXELS:
+        return Reading(None, TOO_LITTLE)
+    return Reading((float(np.percentile(hazard, LIGHT_PARTS)) + BLACK) / (float(np.median(around)) + BLACK))
 
 
 def _ring(view: ViewSubject) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]] | None:
@@ -80,14 +96,10 @@ def _ring(view: ViewSubject) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.fl
 
 def _colours(view: ViewSubject) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
     """Return the hazard's edited pixels (N, 3) and the source's around it, outside the edit mask (K, 3)."""
-    pixels = view.pixels
-    rows, columns = silhouettes.window_of(pixels.object_mask)
-    reach = max(NEAR_PX, rows.stop - rows.start, columns.stop - columns.start)
-    part = (
-        slice(max(0, rows.start - reach), rows.stop + reach),
-        slice(max(0, columns.start - reach), columns.stop + reach),
-    )
-    return _of(pixels.edited[part], pixels.object_mask[part]), _of(pixels.source[part], ~pixels.edit_mask[part])
+    pixels, (rows, columns) = view.pixels, view.around(NEAR_PX)
+    coarse = (slice(rows.start, rows.stop, EVERY), slice(columns.start, columns.stop, EVERY))
+    near = silhouettes.window_of(pixels.object_mask)
+    return _of(pixels.edited[near], pixels.object_mask[near]), _of(pixels.source[coarse], ~pixels.edit_mask[coarse])
 
 
 def _of(picture: Rgb, mask: Pixels) -> npt.NDArray[np.float32]:

@@ -118,6 +118,10 @@ class ViewSubject:
     pixels: ViewPixels
     expected: Expectation
 
+    def around(self, margin_px: int) -> tuple[slice, slice]:
+        """Return the rows and columns of the hazard with so many pixels on every side, as far as the picture goes."""
+        return silhouettes.wider(silhouettes.window_of(self.pixels.object_mask), margin_px, self.pixels.edit_mask.shape)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairSubject:

@@ -12,30 +12,38 @@ from data_registry import silhouettes
 from qa_audit import evidence
 from qa_audit.evidence import Reading, ViewSubject
 
-CORE: Final = 0.6
+CORE: Final = 0.75
 """Of an object's outline this share of its height and width, around its middle, is surely the object."""
-LEAST_CORE_PX: Final = 20
-"""Smaller cores tell nothing."""
+LEAST_CORE_PX: Final = 40
+"""Smaller parts tell nothing."""
+EDGE_M: Final = 0.1
+"""How well the edge of drivable ground is known: a pixel of the map mask."""
 
 
-def covers_nearer_share(view: ViewSubject) -> Reading:
-    """Return which share of an annotated object that stands before the placement the hazard covers, the worst one's."""
-    shares: list[float] = []
-    for outline in view.expected.before:
-        core = silhouettes.fill(view.expected.camera, [affinity.scale(outline, CORE, CORE)])
-        area = int(core.sum())
-        if area >= LEAST_CORE_PX:
-            shares.append(float((core & view.pixels.object_mask).sum()) / area)
-    return Reading(max(shares)) if shares else Reading(None, "no annotated object stands before the placement")
+def over_nearer_share(view: ViewSubject) -> Reading:
+    """Return which share of the placement's outline that nearer annotated objects surely hide shows the hazard."""
+    camera, outline = view.expected.camera, view.expected.outline
+    cores = silhouettes.fill(camera, [affinity.scale(before, CORE, CORE) for before in view.expected.before])
+    hidden = cores & silhouettes.fill(camera, [outline])
+    area = int(hidden.sum())
+    if area < LEAST_CORE_PX:
+        return Reading(None, "no annotated object hides the placement")
+    return Reading(float((hidden & view.pixels.object_mask).sum()) / area)
 
 
 def footprint_overlap(view: ViewSubject) -> Reading:
-    """Return which share of the hazard's footprint, where it is found, lies in annotated objects' footprints."""
-    if not view.others:
-        return Reading(None, "nothing is annotated")
+    """Return how much the hazard's footprint, where it is found, and an annotated object's overlap, the worst one's.
+
+    It is the share of the smaller of the two.
+    """
     found, note = found_footprint(view)
-    taken = shapely.union_all([shapely.Polygon(other.box.footprint()) for other in view.others])
-    return Reading(_share(shapely.intersection(found, taken), found), note)
+    others = [shapely.Polygon(other.box.footprint()) for other in view.others]
+    shares = [
+        _area(shapely.intersection(found, other)) / min(_area(found), _area(other))
+        for other in others
+        if shapely.intersects(found, other)
+    ]
+    return Reading(max(shares, default=0.0), note)
 
 
 def off_drivable_share(view: ViewSubject) -> Reading:
@@ -45,7 +53,8 @@ def off_drivable_share(view: ViewSubject) -> Reading:
     if view.placement.kind == "standing" and view.placement.surface == "pavement":
         return Reading(None, "the hazard belongs on the pavement")
     found, note = found_footprint(view)
-    return Reading(_share(shapely.difference(found, view.road), found), note)
+    near = shapely.intersection(view.road, found.buffer(1.0)).buffer(EDGE_M)
+    return Reading(_area(shapely.difference(found, near)) / _area(found), note)
 
 
 def found_footprint(view: ViewSubject) -> tuple[Any, str]:
@@ -57,5 +66,5 @@ def found_footprint(view: ViewSubject) -> tuple[Any, str]:
     return affinity.translate(view.footprint, *np.asarray(offset).tolist()), ""
 
 
-def _share(part: Any, whole: Any) -> float:
-    return float(part.area) / float(whole.area)
+def _area(shape: Any) -> float:
+    return float(shape.area)
