@@ -23,7 +23,7 @@ RUN_PX: Final = 9
 WORST: Final = 90.0
 """Percentile along the border that counts: a seam on a tenth of it is seen."""
 CUT_PX: Final = 3
-"""An outline this near to the edit mask's border ends there because the mask does: outlines are good to a pixel or two."""
+"""An outline so near to the edit mask's border ends there because the mask does: masks are good to a pixel or two."""
 _AROUND: Final = np.ones((3, 3))
 
 

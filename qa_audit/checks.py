@@ -14,10 +14,8 @@ from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import ndimage
 
 from data_registry import identity, silhouettes
-from data_registry.pictures import Rgb
 from data_registry.records import Measurement
 from data_registry.silhouettes import Pixels
 from qa_audit import evidence
@@ -30,8 +28,8 @@ from qa_audit.whereabouts import footprint_overlap, off_drivable_share, over_nea
 Kind = Literal["standing", "surface", "mounted", "attached"]
 ALL_KINDS: Final[tuple[Kind, ...]] = ("standing", "surface", "mounted", "attached")
 
-RING_PX: Final = 8
-"""Width of the ring around a hazard whose exposure is compared."""
+BESIDE_PX: Final = 8
+"""How far beside a mounted placement's outline its hazard's pixels may lie."""
 LEAST_VISIBLE_SHARE: Final = 0.5
 """A hazard that should be seen less than this has no height to compare."""
 VALUE_PLACES: Final = 6
@@ -233,11 +231,7 @@ def _around(view: ViewSubject) -> Pixels:
     mask = np.zeros(view.pixels.object_mask.shape, dtype=np.bool_)
     if not view.expected.outline.is_empty:
         left, top, right, bottom = view.expected.outline.bounds
-        rows = slice(max(0, int(top) - RING_PX // 4), max(0, int(bottom) + 1))
-        columns = slice(max(0, int(left) - RING_PX), max(0, int(right) + RING_PX + 1))
+        rows = slice(max(0, int(top) - BESIDE_PX // 4), max(0, int(bottom) + 1))
+        columns = slice(max(0, int(left) - BESIDE_PX), max(0, int(right) + BESIDE_PX + 1))
         mask[rows, columns] = True
     return mask
-
-
-def _level(picture: Rgb, mask: npt.NDArray[np.bool_]) -> float:
-    return float(picture[mask].astype(np.float64).mean())

@@ -23,7 +23,7 @@ DARK: Final = 24.0
 """Darker than this a colour is mostly noise, grey levels of 255."""
 LEAST_PIXELS: Final = 60
 GREYEST: Final = 10.0
-"""Percentile of a hazard's colours, by distance from the surroundings' grey, that counts: most things have grey parts."""
+"""Percentile of the hazard's colours, by distance from the grey around, that counts: most things have grey parts."""
 LIGHTEST: Final = 99.5
 """Percentile of the surroundings' brightness that ends their range."""
 LIGHT_PARTS: Final = 75.0

@@ -1,8 +1,8 @@
 """Checks of a hazard's finest detail: its grain and its sharpness, against what the camera makes of the surroundings.
 
 Surroundings are source pixels outside the edit mask, not far from the hazard. Both quantities are taken where a picture
-shows them best, grain where it is smoothest and sharpness at its edges, so that what a thing looks like counts as little
-as possible.
+shows them best, grain where it is smoothest and sharpness at edges, so that what a thing looks like counts as little as
+possible.
 """
 
 from __future__ import annotations
@@ -88,9 +88,7 @@ def blur_excess_px(view: ViewSubject) -> Reading:
 def _patch(view: ViewSubject) -> _Patch:
     pixels = view.pixels
     part = view.around(NEAR_PX)
-    return _Patch(
-        _grey(pixels.edited[part]), pixels.object_mask[part], ~_grown(pixels.edit_mask[part], INNER_PX)
-    )
+    return _Patch(_grey(pixels.edited[part]), pixels.object_mask[part], ~_grown(pixels.edit_mask[part], INNER_PX))
 
 
 def _grey(picture: Rgb) -> Levels:

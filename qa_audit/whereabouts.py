@@ -14,7 +14,7 @@ from qa_audit.evidence import Reading, ViewSubject
 
 CORE: Final = 0.75
 """Of an object's outline this share of its height and width, around its middle, is surely the object."""
-LEAST_CORE_PX: Final = 40
+LEAST_CORE_PX: Final = 20
 """Smaller parts tell nothing."""
 EDGE_M: Final = 0.1
 """How well the edge of drivable ground is known: a pixel of the map mask."""

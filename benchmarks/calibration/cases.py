@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from benchmarks.calibration.faults import BLEMISHES, PIXEL_FAULTS, Fault
-from benchmarks.calibration.misplaced import APART, MISPLACEMENTS, TRIFLES, Misplacement, in_two_views
+from benchmarks.calibration.faults import BLEMISHES, OVER_NEARER, PIXEL_FAULTS, Fault
+from benchmarks.calibration.misplaced import APART, MISPLACEMENTS, TRIFLES, Misplacement, half_hidden, in_two_views
 from data_registry.blobs import Blobs
 from data_registry.pictures import Decoder
 from data_registry.records import Candidate, Measurements, Placement
@@ -24,10 +24,10 @@ from tasks.screen import ScreenStage
 from tasks.stage import PermanentFailureError
 
 GOOD: Final = "as drawn"
-TWO_VIEWS: Final = 3
-"""Every third item is also drawn where two views see it."""
-RARE: Final = ("over a nearer object",)
-"""Few edits can have these faults: they are made of every one that can."""
+EVERY: Final = 3
+"""Every third item is also drawn where two views see it, every third half behind an annotated object."""
+VIEWS: Final = tuple(check.name for check in checks.PAIR_CHECKS)
+HIDING: Final = ("over_nearer_share",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Case:
     unit: str
     is_good: bool
     values: Mapping[str, tuple[float, ...]]
-    """By check, of the views where there is one."""
+    """By check, of the views where there is one; a check that the case says nothing about is missing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,14 +88,12 @@ def suitable(source: Source, tasks: Sequence[TaskSpec] | None = None) -> Iterato
 
 def cases(workshop: Workshop, item: Screened, turn: int, turns: int) -> Iterator[Case]:
     """Yield the good edit of an item, and of its faults and trifles every `turns`-th, which ones depends on `turn`."""
-    placement = item.screening.placement
-    views = workshop.drawn(item, placement) if placement else None
-    if placement is None or views is None:
+    good = _good(workshop, item)
+    if good is None:
         return
-    good = evidence.subject(item.combination.keyframe, placement, views, item.screening.views)
     yield _case(item, good, (GOOD, 0.0, ""), True)
     for number, (fault, strength, is_good) in enumerate(_pixel_faults()):
-        if (number + turn) % turns == 0 or fault.name in RARE:
+        if (number + turn) % turns == 0:
             made = fault.make(good, strength)
             if made is not None:
                 yield _case(item, made, (fault.name, strength, fault.unit), is_good)
@@ -104,34 +102,54 @@ def cases(workshop: Workshop, item: Screened, turn: int, turns: int) -> Iterator
             made = misplaced(workshop, item, good, (wrong, strength))
             if made is not None:
                 yield _case(item, made, (wrong.name, strength, wrong.unit), is_good)
-    if turn % TWO_VIEWS == 0:
+    if turn % EVERY == 0:
         yield from _two_views(workshop, item)
+    if turn % EVERY == 1:
+        yield from _half_hidden(workshop, item)
 
 
 def _two_views(workshop: Workshop, item: Screened) -> Iterator[Case]:
     """Yield an item's hazard where two views see it: good, in one view only, and apart; about the views alone."""
     turned = in_two_views(item)
-    placement = turned.screening.placement if turned else None
-    views = workshop.drawn(turned, placement) if turned and placement else None
-    if turned is None or placement is None or views is None or len(views) < 2:
+    good = _good(workshop, turned) if turned else None
+    if turned is None or good is None or len(good.views) < 2:
         return
-    keyframe, wanted = turned.combination.keyframe, turned.screening.views
-    good = evidence.subject(keyframe, placement, views, wanted)
-    yield _about_views(_case(item, good, ("in two views", 0.0, ""), True))
-    yield _about_views(_case(item, replace(good, views=good.views[:1]), ("in one view only", 1.0, "view"), False))
+    keyframe, wanted, placement = turned.combination.keyframe, good.wanted, good.placement
+    views = [view.pixels for view in good.views]
+    yield _about(_case(item, good, ("in two views", 0.0, ""), True), VIEWS)
+    yield _about(_case(item, replace(good, views=good.views[:1]), ("in one view only", 1.0, "view"), False), VIEWS)
     for strength in APART.strengths:
         place = APART.place(turned, strength)
         other = workshop.drawn(turned, place) if place else None
         second = [view for view in other or () if view.sensor_id == views[1].sensor_id]
         if second:
             made = evidence.subject(keyframe, placement, (views[0], *second), wanted)
-            yield _about_views(_case(item, made, (APART.name, strength, APART.unit), False))
+            yield _about(_case(item, made, (APART.name, strength, APART.unit), False), VIEWS)
 
 
-def _about_views(case: Case) -> Case:
-    """Leave out everything else: such placements may be on the pavement, or where a car is parked."""
-    names = [check.name for check in checks.PAIR_CHECKS]
+def _half_hidden(workshop: Workshop, item: Screened) -> Iterator[Case]:
+    """Yield an item's hazard half behind an annotated object: hidden, and painted over it; about nothing else."""
+    behind = half_hidden(item)
+    good = _good(workshop, behind) if behind else None
+    if good is not None:
+        made = OVER_NEARER.make(good, 1.0)
+        yield _about(_case(item, good, ("half hidden", 0.0, ""), True), HIDING)
+        if made is not None:
+            yield _about(_case(item, made, (OVER_NEARER.name, 1.0, ""), False), HIDING)
+
+
+def _about(case: Case, names: Sequence[str]) -> Case:
+    """Leave out all other checks: such placements may be on the pavement, or where a car is parked."""
     return replace(case, values={name: case.values[name] for name in names})
+
+
+def _good(workshop: Workshop, item: Screened) -> PairSubject | None:
+    """Return an item's edit as drawn; None when no view shows it."""
+    placement = item.screening.placement
+    views = workshop.drawn(item, placement) if placement else None
+    if placement is None or views is None:
+        return None
+    return evidence.subject(item.combination.keyframe, placement, views, item.screening.views)
 
 
 def misplaced(
@@ -162,7 +180,5 @@ def _misplacements() -> list[tuple[Misplacement, float, bool]]:
 def _case(item: Screened, subject: PairSubject, what: tuple[str, float, str], is_good: bool) -> Case:
     found = Measurements(pair_id=item.id, edit_digest="0" * 64, values=checks.measure(subject))
     names = {check.name for check in checks.CHECKS}
-    values = {
-        name: tuple(entry.value for entry in found.of(name) if entry.value is not None) for name in sorted(names)
-    }
+    values = {name: tuple(entry.value for entry in found.of(name) if entry.value is not None) for name in sorted(names)}
     return Case(item.id, subject.placement.kind, *what, is_good, values)

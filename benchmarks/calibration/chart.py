@@ -27,7 +27,7 @@ def chart(curves: Sequence[Curve]) -> Image.Image:
     picture = Image.new("RGB", size, "white")
     for number, one in enumerate(shown):
         _square(picture, (number % ACROSS * CELL[0] + MARGIN, number // ACROSS * CELL[1] + MARGIN), one)
-    words = "across: share of good edits rejected; up: share of bad edits caught; both from 0 to 1. Dot: the limit chosen."
+    words = "Across: share of good edits rejected; up: share of bad ones caught; both 0 to 1. Dot: the limit chosen."
     _text(ImageDraw.Draw(picture), (MARGIN, rows * CELL[1] + MARGIN), words, GREY, 15)
     return picture.resize((size[0] // SMOOTH, size[1] // SMOOTH), Image.Resampling.LANCZOS)
 

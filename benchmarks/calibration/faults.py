@@ -204,10 +204,12 @@ PIXEL_FAULTS: Final = (
     Fault("without grain", (3, 5, 9), "pixels of the median", _each_view(_denoised)),
     Fault("too much grain", (4, 8, 16), "grey levels", _each_view(_noisy)),
     Fault("clipped", (5, 15, 30, 50), "% of the hazard", _each_view(_clipped)),
-    Fault("over a nearer object", (1,), "", _each_view(_over_nearer)),
     Fault("edit far too wide", (20, 40), "times the hazard", _each_view(_wide)),
 )
 """Faults that no redrawing needs."""
+
+OVER_NEARER: Final = Fault("over a nearer object", (1,), "", _each_view(_over_nearer))
+"""A fault of hazards that something hides in part."""
 
 BLEMISHES: Final = (
     Fault("sent through JPEG", (90,), "quality", _each_view(_encoded)),

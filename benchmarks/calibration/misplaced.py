@@ -12,9 +12,9 @@ import shapely
 from data_registry import silhouettes
 from data_registry.cameras import pinhole
 from data_registry.courses import union_of
-from data_registry.geometry import Array, yaw_rotation
+from data_registry.geometry import Array, PinholeCamera, yaw_rotation
 from data_registry.projection import full_outline
-from data_registry.records import Box, Keyframe, Placement
+from data_registry.records import Attached, Box, Keyframe, Mounted, Placement, Standing
 from tasks.items import Screened
 
 
@@ -45,12 +45,12 @@ def scaled(placement: Placement, factor: float) -> Placement:
         ring = np.asarray(placement.polygon)
         ring = ring.mean(axis=0) + factor * (ring - ring.mean(axis=0))
         return placement.model_copy(update={"polygon": tuple((float(x), float(y)) for x, y in ring)})
-    rise = (factor - 1) * placement.box.size[2] / 2
-    return _with_box(placement, np.asarray(placement.box.centre) + np.array([0.0, 0.0, rise]), factor)
+    centre: Array = np.array(placement.box.centre)
+    centre[2] += (factor - 1) * placement.box.size[2] / 2
+    return _with_box(placement, centre, factor)
 
 
-def _with_box(placement: Placement, centre: Array, factor: float) -> Placement:
-    assert placement.kind != "surface"
+def _with_box(placement: Standing | Mounted | Attached, centre: Array, factor: float) -> Placement:
     x, y, z = centre.tolist()
     length, width, height = (factor * extent for extent in placement.box.size)
     box = Box(centre=(x, y, z), size=(length, width, height), rotation=placement.box.rotation)
@@ -66,9 +66,9 @@ def _sight(item: Screened, placement: Placement) -> Array:
 
 
 def _placed(item: Screened) -> Placement:
-    placement = item.screening.placement
-    assert placement is not None
-    return placement
+    if item.screening.placement is None:
+        raise ValueError(f"{item.id} has no placement")
+    return item.screening.placement
 
 
 def _along(item: Screened, metres: float) -> Placement:
@@ -147,6 +147,8 @@ MISPLACEMENTS: Final = (
 
 TURNS: Final = np.radians([sign * degrees for degrees in range(20, 50, 2) for sign in (1, -1)])
 """Where between two cameras' middles a hazard is looked for, radians."""
+LEAST_HIDDEN: Final = 0.2
+"""Share of a half hidden hazard that is hidden at least."""
 LARGEST_CUT: Final = 0.4
 """Of a hazard in two views either picture's edge cuts off less."""
 
@@ -164,6 +166,37 @@ def in_two_views(item: Screened) -> Screened | None:
         if len(sensors) == 2:
             return Screened(item.combination, item.screening.model_copy(update={"placement": found, "views": sensors}))
     return None
+
+
+def half_hidden(item: Screened) -> Screened | None:
+    """Return an item with its placement moved behind the edge of an annotated object; None when there is no such."""
+    placement, keyframe = _placed(item), item.combination.keyframe
+    if placement.kind == "surface" or placement.kind == "attached":
+        return None
+    size = max(placement.box.size[:2])
+    camera = keyframe.view(item.screening.views[0])
+    model = pinhole(keyframe, camera)
+    here = np.asarray(silhouettes.placement_footprint(placement).centroid.coords[0])
+    for note in keyframe.annotations:
+        away = np.array(note.box.centre[:2]) - model.position[:2]
+        sight = away / np.linalg.norm(away)
+        behind = max(note.box.size[:2]) / 2 + size / 2 + 1.0
+        beside = 0.5 * min(note.box.size[:2]) * np.array([-sight[1], sight[0]])
+        there = np.array(note.box.centre[:2]) + behind * sight + beside
+        found = moved(placement, np.array([*(there - here), 0.0]))
+        if camera.sensor_id in _seeing(keyframe, found) and LEAST_HIDDEN < _hidden_share(keyframe, model, found) < 0.7:
+            changed = {"placement": found, "views": (camera.sensor_id,)}
+            return Screened(item.combination, item.screening.model_copy(update=changed))
+    return None
+
+
+def _hidden_share(keyframe: Keyframe, model: PinholeCamera, placement: Placement) -> float:
+    """Return which share of a placement's outline nearer annotated objects' outlines cover."""
+    seen = full_outline(silhouettes.placement_points(placement, keyframe.ground), model)
+    footprint = silhouettes.placement_footprint(placement)
+    before = silhouettes.outlines_before(model, footprint, seen, keyframe.annotations)
+    hidden: Any = shapely.intersection(shapely.union_all(before), seen)
+    return float(hidden.area) / seen.area
 
 
 def _seeing(keyframe: Keyframe, placement: Placement) -> tuple[str, ...]:
@@ -189,5 +222,3 @@ TRIFLES: Final = (
     Misplacement("6 % smaller", (0.94,), "times", _scaled),
 )
 """What is no fault: good edits so far off must still pass."""
-
-

@@ -45,7 +45,11 @@ def limits_table(found: Sequence[Curve]) -> str:
         area = "-" if one.area is None else f"{one.area:.3f}"
         good, bad = len(one.good) + one.no_value[0], len(one.bad) + one.no_value[1]
         cells = [f"`{rule.code}`", f"`{rule.reading}`", limit, ", ".join(FOR[rule.code, one.side]), area]
-        cells += [f"{one.passed:.1%} of {good}", f"{one.caught:.0%} of {bad}", f"{one.no_value[0]} good, {one.no_value[1]} bad"]
+        cells += [
+            f"{one.passed:.1%} of {good}",
+            f"{one.caught:.0%} of {bad}",
+            f"{one.no_value[0]} good, {one.no_value[1]} bad",
+        ]
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
 
@@ -56,8 +60,7 @@ def faults_table(rules: Sequence[Rule], cases: Sequence[Case]) -> str:
     grouped: dict[tuple[str, float], list[Case]] = defaultdict(list)
     for case in cases:
         grouped[case.fault, case.strength].append(case)
-    order = {name: number for number, (name, _) in enumerate(grouped)}
-    for (name, strength), ours in sorted(grouped.items(), key=lambda entry: (not entry[1][0].is_good, order[entry[0][0]])):
+    for (name, strength), ours in sorted(grouped.items(), key=lambda entry: _order(*entry)):
         own = "" if ours[0].is_good else f"{np.mean([_caught(rules, case) for case in ours]):.0%}"
         any_rule = f"{np.mean([bool(findings(rules, case)) for case in ours]):.0%}"
         shown = "" if name == GOOD or not ours[0].unit else f"{strength:g} {ours[0].unit}"
@@ -74,3 +77,11 @@ def _caught(rules: Sequence[Rule], case: Case) -> bool:
         for side in sides
         if case.fault in FOR.get((rule.code, side), ()) and case.kind in rule.kinds
     )
+
+
+def _order(key: tuple[str, float], ours: Sequence[Case]) -> tuple[bool, int, float]:
+    """Return the place of an edit in the table: good ones first, then as the limits come, weak before strong."""
+    name, strength = key
+    places = [number for number, faults in enumerate(FOR.values()) if name in faults]
+    falling = name in ("hazard too dark", "too small", "dark halo")
+    return not ours[0].is_good, min(places, default=-1), -strength if falling else strength

@@ -14,8 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.calibration.cases import Case
+from qa_audit.checks import CHECKS, Kind
 from tasks.decide import Rule
 
+KINDS: Final[Mapping[str, tuple[Kind, ...]]] = {check.name: check.kinds for check in CHECKS}
+"""Placement kinds by check."""
 Side = Literal["at_least", "at_most"]
 
 FOR: Final[Mapping[tuple[str, Side], tuple[str, ...]]] = {
@@ -92,8 +95,8 @@ class Curve:
 
 def curve(rule: Rule, side: Side, cases: Sequence[Case]) -> Curve:
     """Return the curve of one limit of a rule over the cases whose placement it applies to."""
-    faults = FOR[rule.code, side]
-    ours = [case for case in cases if case.kind in rule.kinds]
+    faults, kinds = FOR[rule.code, side], KINDS[rule.reading]
+    ours = [case for case in cases if case.kind in rule.kinds and case.kind in kinds and rule.reading in case.values]
     good = [score(rule, side, case) for case in ours if case.is_good]
     bad = [score(rule, side, case) for case in ours if case.fault in faults]
     return Curve(
@@ -120,5 +123,5 @@ def findings(rules: Sequence[Rule], case: Case) -> tuple[str, ...]:
     return tuple(
         rule.code
         for rule in rules
-        if case.kind in rule.kinds and rule.check(case.values.get(rule.reading, ())) is not None
+        if case.kind in rule.kinds and rule.reading in case.values and rule.check(case.values[rule.reading]) is not None
     )
