@@ -18,7 +18,7 @@ from typing import Final
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the script runs from any folder, installed or not
 
-from benchmarks.calibration.cases import Case, Workshop, cases, suitable
+from benchmarks.calibration.cases import Case, Share, Workshop, cases, suitable
 from benchmarks.calibration.chart import chart
 from benchmarks.calibration.page import curves, faults_table, limits_table, replaced
 from data_registry.blobs import Blobs
@@ -57,7 +57,7 @@ def measured() -> tuple[list[Case], list[int]]:
             workshop = Workshop.of(source, Blobs(str(folder / "blobs")))
             before = turn
             for item in suitable(source):
-                found += cases(workshop, item, turn, TURNS)
+                found += cases(workshop, item, Share(turn, TURNS))
                 turn += 1
             counts.append(turn - before)
             print(f"{source.dataset}: {turn - before} combinations, {len(found)} edits so far", file=sys.stderr)

@@ -108,7 +108,7 @@ def mask_iou_expected(view: ViewSubject) -> Reading:
 
 def height_ratio(view: ViewSubject) -> Reading:
     """Return the hazard's height in rows over the height that its placement should have, as far as it is seen."""
-    found = evidence.height_px(silhouettes.main_parts(view.pixels.object_mask))
+    found = evidence.height_px(view.found)
     if not found:
         return Reading(None, "the hazard is not seen")
     if view.expected.visible_share < LEAST_VISIBLE_SHARE:
@@ -120,7 +120,7 @@ def hanging_offset_m(view: ViewSubject) -> Reading:
     """Return how far the top of a hazard that touches no ground lies from where it should, across the line of sight."""
     if view.expected.visible_share < LEAST_VISIBLE_SHARE:
         return Reading(None, "most of the placement is hidden or outside the picture")
-    found = evidence.top(silhouettes.main_parts(view.pixels.object_mask))
+    found = evidence.top(view.found)
     expected = evidence.top(view.expected.visible)
     for place in (found, expected):
         if isinstance(place, str):

@@ -104,7 +104,7 @@ class Expectation:
         return min(1.0, float(self.visible.sum()) / self.outline.area) if self.outline.area > 0 else 0.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ViewSubject:
     """One view of a candidate with what should be in it."""
 
@@ -117,6 +117,11 @@ class ViewSubject:
     """Drivable plan area by the map, metres; None without a map."""
     pixels: ViewPixels
     expected: Expectation
+
+    @cached_property
+    def found(self) -> Pixels:
+        """The hazard's pixels without specks."""
+        return silhouettes.main_parts(self.pixels.object_mask)
 
     def around(self, margin_px: int) -> tuple[slice, slice]:
         """Return the rows and columns of the hazard with so many pixels on every side, as far as the picture goes."""
@@ -175,7 +180,7 @@ def contact(view: ViewSubject) -> Array | str:
     The offset (2,) is in plan, metres. It should touch within the placement's footprint, at most an overhang behind
     where that begins along the pixel's bearing.
     """
-    mask = silhouettes.main_parts(view.pixels.object_mask)
+    mask = view.found
     if not mask.any():
         return "the hazard is not seen"
     row = int(np.flatnonzero(mask.any(axis=1))[-1])
@@ -215,7 +220,7 @@ def patch(view: ViewSubject) -> Array | str:
     The offset (2,) is in plan, metres.
     """
     centres: list[Array] = []
-    for mask, what in ((silhouettes.main_parts(view.pixels.object_mask), "found"), (view.expected.visible, "expected")):
+    for mask, what in ((view.found, "found"), (view.expected.visible, "expected")):
         camera = view.expected.camera
         rays = camera.rays(silhouettes.column_ends(mask))
         ground = view.ground.intersect(camera.position, rays)[:, :2]

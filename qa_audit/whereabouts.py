@@ -9,6 +9,7 @@ import shapely
 from shapely import affinity
 
 from data_registry import silhouettes
+from data_registry.records import Box
 from qa_audit import evidence
 from qa_audit.evidence import Reading, ViewSubject
 
@@ -37,12 +38,9 @@ def footprint_overlap(view: ViewSubject) -> Reading:
     It is the share of the smaller of the two.
     """
     found, note = found_footprint(view)
-    others = [shapely.Polygon(other.box.footprint()) for other in view.others]
-    shares = [
-        _area(shapely.intersection(found, other)) / min(_area(found), _area(other))
-        for other in others
-        if shapely.intersects(found, other)
-    ]
+    near = [other.box for other in view.others if _may_touch(other.box, found.bounds)]
+    others = [shapely.Polygon(box.footprint()) for box in near]
+    shares = [_area(shapely.intersection(found, other)) / min(_area(found), _area(other)) for other in others]
     return Reading(max(shares, default=0.0), note)
 
 
@@ -64,6 +62,13 @@ def found_footprint(view: ViewSubject) -> tuple[Any, str]:
     if isinstance(offset, str):
         return view.footprint, "of the placement: where the hazard meets the ground is not seen"
     return affinity.translate(view.footprint, *np.asarray(offset).tolist()), ""
+
+
+def _may_touch(box: Box, bounds: tuple[float, float, float, float]) -> bool:
+    """Tell whether a box's middle is near enough to plan bounds: most objects are far, and their outlines cost time."""
+    (x, y, _), reach = box.centre, (box.size[0] + box.size[1]) / 2
+    left, bottom, right, top = bounds
+    return left - reach <= x <= right + reach and bottom - reach <= y <= top + reach
 
 
 def _area(shape: Any) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeVar
 
 from benchmarks.calibration.faults import BLEMISHES, OVER_NEARER, PIXEL_FAULTS, Fault
 from benchmarks.calibration.misplaced import APART, MISPLACEMENTS, TRIFLES, Misplacement, half_hidden, in_two_views
@@ -22,6 +22,8 @@ from tasks.items import Combination, Screened
 from tasks.measure import source_rgb
 from tasks.screen import ScreenStage
 from tasks.stage import PermanentFailureError
+
+K = TypeVar("K", Fault, Misplacement)
 
 GOOD: Final = "as drawn"
 EVERY: Final = 3
@@ -86,25 +88,40 @@ def suitable(source: Source, tasks: Sequence[TaskSpec] | None = None) -> Iterato
                 yield Screened(combination, outcome.record)
 
 
-def cases(workshop: Workshop, item: Screened, turn: int, turns: int) -> Iterator[Case]:
-    """Yield the good edit of an item, and of its faults and trifles every `turns`-th, which ones depends on `turn`."""
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Which faults an item gets."""
+
+    turn: int
+    """Number of the item."""
+    turns: int
+    """Every so many-th fault, beginning at the turn."""
+    strongest: bool = False
+    """Each at its last strength alone."""
+
+    def take(self, kinds: Sequence[K]) -> list[tuple[K, float]]:
+        """Return the chosen faults, each with a strength."""
+        pairs = [(kind, strength) for kind in kinds for strength in kind.strengths[-1 if self.strongest else 0 :]]
+        return [pair for number, pair in enumerate(pairs) if (number + self.turn) % self.turns == 0]
+
+
+def cases(workshop: Workshop, item: Screened, share: Share) -> Iterator[Case]:
+    """Yield the good edit of an item, and its share of faults and trifles."""
     good = _good(workshop, item)
     if good is None:
         return
     yield _case(item, good, (GOOD, 0.0, ""), True)
-    for number, (fault, strength, is_good) in enumerate(_pixel_faults()):
-        if (number + turn) % turns == 0:
-            made = fault.make(good, strength)
-            if made is not None:
-                yield _case(item, made, (fault.name, strength, fault.unit), is_good)
-    for number, (wrong, strength, is_good) in enumerate(_misplacements()):
-        if (number + turn) % turns == 0:
-            made = misplaced(workshop, item, good, (wrong, strength))
-            if made is not None:
-                yield _case(item, made, (wrong.name, strength, wrong.unit), is_good)
-    if turn % EVERY == 0:
+    for fault, strength in share.take((*PIXEL_FAULTS, *BLEMISHES)):
+        made = fault.make(good, strength)
+        if made is not None:
+            yield _case(item, made, (fault.name, strength, fault.unit), fault in BLEMISHES)
+    for wrong, strength in share.take((*MISPLACEMENTS, *TRIFLES)):
+        made = _misplaced(workshop, item, good, (wrong, strength))
+        if made is not None:
+            yield _case(item, made, (wrong.name, strength, wrong.unit), wrong in TRIFLES)
+    if share.turn % EVERY == 0:
         yield from _two_views(workshop, item)
-    if turn % EVERY == 1:
+    if share.turn % EVERY == 1:
         yield from _half_hidden(workshop, item)
 
 
@@ -152,7 +169,7 @@ def _good(workshop: Workshop, item: Screened) -> PairSubject | None:
     return evidence.subject(item.combination.keyframe, placement, views, item.screening.views)
 
 
-def misplaced(
+def _misplaced(
     workshop: Workshop, item: Screened, good: PairSubject, how: tuple[Misplacement, float]
 ) -> PairSubject | None:
     """Return the item's edit with a fault of place; None where it cannot have it, or then shows in no view."""
@@ -161,20 +178,11 @@ def misplaced(
     views = workshop.drawn(item, place) if place else None
     if place is None or views is None:
         return None
-    wanted = tuple(view.sensor_id for view in views) if wrong.intended else good.wanted
     keyframe = item.combination.keyframe
-    subject = evidence.subject(keyframe, place if wrong.intended else good.placement, views, wanted)
-    return replace(subject, views=subject.views[:1]) if wrong.name == "truncated" else subject
-
-
-def _pixel_faults() -> list[tuple[Fault, float, bool]]:
-    return [
-        (fault, strength, fault in BLEMISHES) for fault in (*PIXEL_FAULTS, *BLEMISHES) for strength in fault.strengths
-    ]
-
-
-def _misplacements() -> list[tuple[Misplacement, float, bool]]:
-    return [(wrong, strength, wrong in TRIFLES) for wrong in (*MISPLACEMENTS, *TRIFLES) for strength in wrong.strengths]
+    if not wrong.intended:
+        return evidence.subject(keyframe, good.placement, views, good.wanted)
+    # in the first view the place is what the fault says; in others it may be seen well
+    return evidence.subject(keyframe, place, views[:1], [views[0].sensor_id])
 
 
 def _case(item: Screened, subject: PairSubject, what: tuple[str, float, str], is_good: bool) -> Case:

@@ -31,6 +31,7 @@ class Fault:
 
     name: str
     strengths: tuple[float, ...]
+    """From weak to strong."""
     unit: str
     make: Callable[[PairSubject, float], PairSubject | None]
     """Gives the bad candidate, None where the good one cannot have the fault."""
@@ -190,8 +191,8 @@ def _segmented(view: ViewSubject, strength: float) -> ViewPixels | None:
 
 PIXEL_FAULTS: Final = (
     Fault("background touched", (1,), "pixels", _each_view(_background_pixel)),
-    Fault("near-copy", (0, 5, 10, 20), "% of the change", _each_view(_near_copy)),
-    Fault("speck", (25, 50, 90), "pixels", _each_view(_speck)),
+    Fault("near-copy", (20, 10, 5, 0), "% of the change", _each_view(_near_copy)),
+    Fault("speck", (90, 50, 25), "pixels", _each_view(_speck)),
     Fault("colour cast of the hazard", (10, 20, 40), "%", _each_view(lambda v, s: _cast(v, s, _hazard(v)))),
     Fault("colour cast of the edit", (5, 10, 20), "%", _each_view(lambda v, s: _cast(v, s, v.pixels.edit_mask))),
     Fault("hazard too dark", (0.7, 0.5, 0.3), "times", _each_view(_exposed)),

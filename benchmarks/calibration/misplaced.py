@@ -24,6 +24,7 @@ class Misplacement:
 
     name: str
     strengths: tuple[float, ...]
+    """From weak to strong."""
     unit: str
     place: Callable[[Screened, float], Placement | None]
     """Gives where to draw; None where the hazard cannot be misplaced so."""

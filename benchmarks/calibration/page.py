@@ -79,9 +79,9 @@ def _caught(rules: Sequence[Rule], case: Case) -> bool:
     )
 
 
-def _order(key: tuple[str, float], ours: Sequence[Case]) -> tuple[bool, int, float]:
+def _order(key: tuple[str, float], ours: Sequence[Case]) -> tuple[bool, bool, int, float]:
     """Return the place of an edit in the table: good ones first, then as the limits come, weak before strong."""
     name, strength = key
     places = [number for number, faults in enumerate(FOR.values()) if name in faults]
-    falling = name in ("hazard too dark", "too small", "dark halo")
-    return not ours[0].is_good, min(places, default=-1), -strength if falling else strength
+    falling = name in ("hazard too dark", "too small", "dark halo", "near-copy", "speck")
+    return not ours[0].is_good, name != GOOD, min(places, default=-1), -strength if falling else strength

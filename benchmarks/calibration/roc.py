@@ -46,8 +46,8 @@ FOR: Final[Mapping[tuple[str, Side], tuple[str, ...]]] = {
     ("colour_cast", "at_most"): ("colour cast of the hazard", "colour cast of the edit"),
     ("too_light", "at_most"): ("hazard too light",),
     ("too_dark", "at_least"): ("hazard too dark",),
-    ("wrong_grain", "at_least"): ("without grain",),
-    ("wrong_grain", "at_most"): ("too much grain",),
+    ("wrong_grain", "at_least"): ("without grain", "blurred"),
+    ("wrong_grain", "at_most"): ("too much grain", "sharpened"),
     ("wrong_sharpness", "at_most"): ("blurred",),
     ("wrong_sharpness", "at_least"): ("sharpened",),
 }
