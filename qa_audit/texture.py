@@ -64,7 +64,9 @@ def grain_ratio(view: ViewSubject) -> Reading:
     common = sorted(ours.keys() & theirs.keys())
     if not common:
         return Reading(None, "nothing around the hazard is as bright as it is, or it is too small")
-    logs = [np.log((ours[key][0] + FLOOR) / (theirs[key][0] + FLOOR)) for key in common]
+    # what is of one brightness may be all edges; grain changes slowly with it, so ranges beside tell as well
+    wanted = [min(theirs[near][0] for near in (key - 1, key, key + 1) if near in theirs) for key in common]
+    logs = [np.log((ours[key][0] + FLOOR) / (grain + FLOOR)) for key, grain in zip(common, wanted, strict=True)]
     return Reading(float(np.exp(np.average(logs, weights=[ours[key][1] for key in common]))))
 
 

@@ -1,4 +1,4 @@
-"""A small calibration: of some rendered edits, each kind of fault is caught by a rule that is for it; good ones pass."""
+"""A small calibration: of some rendered edits, each fault is caught by a rule that is for it, and good ones pass."""
 
 from __future__ import annotations
 
