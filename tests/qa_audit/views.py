@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +40,7 @@ def grain(strength: float, seed: int) -> Levels:
     return np.random.Generator(np.random.PCG64(100 + seed)).normal(0, strength, (HEIGHT, WIDTH, 3))
 
 
-def bytes_of(levels: Levels) -> Rgb:
+def bytes_of(levels: npt.NDArray[Any]) -> Rgb:
     return np.rint(np.clip(levels, 0, 255)).astype(np.uint8)
 
 
@@ -64,7 +65,7 @@ def view(
     return evidence.subject(keyframe, placement, [pixels], ["CAM_FRONT"]).views[0]
 
 
-def changed(subject: ViewSubject, levels: Levels) -> ViewSubject:
+def changed(subject: ViewSubject, levels: npt.NDArray[Any]) -> ViewSubject:
     """The same view with other colours inside the edit mask."""
     mask = subject.pixels.edit_mask
     edited = np.where(mask[..., None], bytes_of(levels), subject.pixels.source)
