@@ -2,7 +2,8 @@
 
 A check returns a value in its unit, or why there is none; it knows no threshold and gives no verdict (those
 are decide's). To add one, write its function and enter it in `VIEW_CHECKS` or `PAIR_CHECKS`; raise the
-version of the measure stage.
+version of the measure stage, give decide a rule, and benchmarks/calibration a fault that it is for. What each is:
+docs/checks.md.
 """
 
 from __future__ import annotations
