@@ -137,6 +137,15 @@ def window_of(mask: Pixels) -> tuple[slice, slice]:
     return span, slice(int(columns[0]), int(columns[-1]) + 1)
 
 
+def wider(window: tuple[slice, slice], margin_px: int, shape: tuple[int, ...]) -> tuple[slice, slice]:
+    """Return rows and columns with so many pixels more on every side, inside a picture of a shape (height, width)."""
+    rows, columns = (
+        slice(max(0, span.start - margin_px), min(length, span.stop + margin_px))
+        for span, length in zip(window, shape, strict=False)
+    )
+    return rows, columns
+
+
 def column_ends(mask: Pixels) -> Array:
     """Return the highest and the lowest pixel (column, row) of each column that a mask covers, shape (2 K, 2).
 

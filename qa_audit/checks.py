@@ -2,7 +2,8 @@
 
 A check returns a value in its unit, or why there is none; it knows no threshold and gives no verdict (those
 are decide's). To add one, write its function and enter it in `VIEW_CHECKS` or `PAIR_CHECKS`; raise the
-version of the measure stage.
+version of the measure stage, give decide a rule, and benchmarks/calibration a fault that it is for. What each is:
+docs/checks.md.
 """
 
 from __future__ import annotations
@@ -14,32 +15,26 @@ from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import ndimage
 
 from data_registry import identity, silhouettes
-from data_registry.pictures import Rgb
 from data_registry.records import Measurement
 from data_registry.silhouettes import Pixels
 from qa_audit import evidence
-from qa_audit.evidence import PairSubject, ViewSubject
+from qa_audit.borders import clipped_share, seam_step
+from qa_audit.colours import brightness_ratio, cast_inside, over_range_levels, ring_cast, ring_exposure
+from qa_audit.evidence import PairSubject, Reading, ViewSubject
+from qa_audit.texture import blur_excess_px, grain_ratio
+from qa_audit.whereabouts import footprint_overlap, off_drivable_share, over_nearer_share
 
 Kind = Literal["standing", "surface", "mounted", "attached"]
 ALL_KINDS: Final[tuple[Kind, ...]] = ("standing", "surface", "mounted", "attached")
 
-RING_PX: Final = 8
-"""Width of the ring around a hazard whose exposure is compared."""
+BESIDE_PX: Final = 8
+"""How far beside a mounted placement's outline its hazard's pixels may lie."""
 LEAST_VISIBLE_SHARE: Final = 0.5
 """A hazard that should be seen less than this has no height to compare."""
 VALUE_PLACES: Final = 6
 """Decimal places at which values are fixed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What a check found: a value, or None and why."""
-
-    value: float | None
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +88,6 @@ def edit_to_object_ratio(view: ViewSubject) -> Reading:
     return Reading(float(view.pixels.edit_mask.sum()) / area)
 
 
-def ring_exposure(view: ViewSubject) -> Reading:
-    """Return how much lighter the edit is than the source in a ring around the hazard, inside the edit mask."""
-    rows, columns = silhouettes.window_of(view.pixels.edit_mask)
-    mask = view.pixels.object_mask[rows, columns]
-    grown: Pixels = np.asarray(ndimage.binary_dilation(mask, np.ones((3, 3)), iterations=RING_PX), dtype=np.bool_)
-    ring = grown & ~mask & view.pixels.edit_mask[rows, columns]
-    if not ring.any():
-        return Reading(None, "no editable pixel lies around the hazard")
-    edited, source = (_level(picture[rows, columns], ring) for picture in (view.pixels.edited, view.pixels.source))
-    return Reading(edited - source)
-
-
 def truncated_fraction(view: ViewSubject) -> Reading:
     """Return which share of the placement's outline lies outside the picture."""
     return Reading(view.expected.outside_share)
@@ -126,7 +109,7 @@ def mask_iou_expected(view: ViewSubject) -> Reading:
 
 def height_ratio(view: ViewSubject) -> Reading:
     """Return the hazard's height in rows over the height that its placement should have, as far as it is seen."""
-    found = evidence.height_px(silhouettes.main_parts(view.pixels.object_mask))
+    found = evidence.height_px(view.found)
     if not found:
         return Reading(None, "the hazard is not seen")
     if view.expected.visible_share < LEAST_VISIBLE_SHARE:
@@ -138,7 +121,7 @@ def hanging_offset_m(view: ViewSubject) -> Reading:
     """Return how far the top of a hazard that touches no ground lies from where it should, across the line of sight."""
     if view.expected.visible_share < LEAST_VISIBLE_SHARE:
         return Reading(None, "most of the placement is hidden or outside the picture")
-    found = evidence.top(silhouettes.main_parts(view.pixels.object_mask))
+    found = evidence.top(view.found)
     expected = evidence.top(view.expected.visible)
     for place in (found, expected):
         if isinstance(place, str):
@@ -149,6 +132,14 @@ def hanging_offset_m(view: ViewSubject) -> Reading:
 def contact_offset_m(view: ViewSubject) -> Reading:
     """Return how far the hazard touches the ground from where its placement may: large when it floats, or was moved."""
     offset = evidence.contact(view)
+    if isinstance(offset, str):
+        return Reading(None, offset)
+    return Reading(float(np.linalg.norm(offset)))
+
+
+def patch_offset_m(view: ViewSubject) -> Reading:
+    """Return how far the middle of a surface hazard lies from where it should, in plan."""
+    offset = evidence.patch(view)
     if isinstance(offset, str):
         return Reading(None, offset)
     return Reading(float(np.linalg.norm(offset)))
@@ -172,13 +163,25 @@ def views_missing(pair: PairSubject) -> Reading:
 
 VIEW_CHECKS: Final = (
     ViewCheck("background_touched_px", "pixels", ALL_KINDS, background_touched_px),
+    ViewCheck("blur_excess_px", "pixels", ALL_KINDS, blur_excess_px),
+    ViewCheck("brightness_ratio", "ratio", ALL_KINDS, brightness_ratio),
+    ViewCheck("cast_inside", "ratio", ALL_KINDS, cast_inside),
     ViewCheck("changed_inside", "grey levels of 255", ALL_KINDS, changed_inside),
+    ViewCheck("clipped_share", "ratio", ALL_KINDS, clipped_share),
     ViewCheck("contact_offset_m", "metres", ("standing",), contact_offset_m),
     ViewCheck("edit_to_object_ratio", "ratio", ALL_KINDS, edit_to_object_ratio),
+    ViewCheck("footprint_overlap", "ratio", ("standing", "surface", "attached"), footprint_overlap),
+    ViewCheck("grain_ratio", "ratio", ALL_KINDS, grain_ratio),
     ViewCheck("hanging_offset_m", "metres", ("mounted", "attached"), hanging_offset_m),
     ViewCheck("height_ratio", "ratio", ("standing", "attached"), height_ratio),
     ViewCheck("mask_iou_expected", "ratio", ALL_KINDS, mask_iou_expected),
+    ViewCheck("off_drivable_share", "ratio", ("standing", "surface"), off_drivable_share),
+    ViewCheck("over_nearer_share", "ratio", ("standing", "mounted", "attached"), over_nearer_share),
+    ViewCheck("over_range_levels", "grey levels of 255", ALL_KINDS, over_range_levels),
+    ViewCheck("patch_offset_m", "metres", ("surface",), patch_offset_m),
+    ViewCheck("ring_cast", "ratio", ALL_KINDS, ring_cast),
     ViewCheck("ring_exposure", "grey levels of 255", ALL_KINDS, ring_exposure),
+    ViewCheck("seam_step", "grey levels of 255", ALL_KINDS, seam_step),
     ViewCheck("truncated_fraction", "ratio", ALL_KINDS, truncated_fraction),
     ViewCheck("visible_area_px", "pixels", ALL_KINDS, visible_area_px),
 )
@@ -229,11 +232,7 @@ def _around(view: ViewSubject) -> Pixels:
     mask = np.zeros(view.pixels.object_mask.shape, dtype=np.bool_)
     if not view.expected.outline.is_empty:
         left, top, right, bottom = view.expected.outline.bounds
-        rows = slice(max(0, int(top) - RING_PX // 4), max(0, int(bottom) + 1))
-        columns = slice(max(0, int(left) - RING_PX), max(0, int(right) + RING_PX + 1))
+        rows = slice(max(0, int(top) - BESIDE_PX // 4), max(0, int(bottom) + 1))
+        columns = slice(max(0, int(left) - BESIDE_PX), max(0, int(right) + BESIDE_PX + 1))
         mask[rows, columns] = True
     return mask
-
-
-def _level(picture: Rgb, mask: npt.NDArray[np.bool_]) -> float:
-    return float(picture[mask].astype(np.float64).mean())

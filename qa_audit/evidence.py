@@ -13,6 +13,7 @@ import shapely
 from data_registry import edits, silhouettes
 from data_registry.blobs import Blobs
 from data_registry.cameras import pinhole
+from data_registry.courses import union_of
 from data_registry.geometry import Array, GroundPlane, PinholeCamera
 from data_registry.pictures import Rgb
 from data_registry.projection import full_outline
@@ -27,6 +28,14 @@ LARGEST_CUT: Final = 0.7
 
 TOP_SHARE: Final = 6
 """The highest one of so many parts of a mask is its top."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a check found: a value, or None and why."""
+
+    value: float | None
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,8 +77,13 @@ class Expectation:
     camera: PinholeCamera
     outline: shapely.Polygon
     """Convex outline, pixels; it may reach beyond the picture, and is empty when the camera does not see that way."""
-    hidden: Pixels
-    """Pixels covered by the boxes of annotated objects that stand before the placement."""
+    before: tuple[shapely.Polygon, ...]
+    """Outlines of the boxes of annotated objects that stand before the placement, pixels."""
+
+    @cached_property
+    def hidden(self) -> Pixels:
+        """Pixels (height, width) that those cover."""
+        return silhouettes.fill(self.camera, self.before)
 
     @cached_property
     def visible(self) -> Pixels:
@@ -90,15 +104,28 @@ class Expectation:
         return min(1.0, float(self.visible.sum()) / self.outline.area) if self.outline.area > 0 else 0.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ViewSubject:
     """One view of a candidate with what should be in it."""
 
     placement: Placement
     footprint: shapely.Polygon
     ground: GroundPlane
+    others: tuple[Annotation, ...]
+    """Annotated objects but the one that an attached hazard belongs to."""
+    road: Any
+    """Drivable plan area by the map, metres; None without a map."""
     pixels: ViewPixels
     expected: Expectation
+
+    @cached_property
+    def found(self) -> Pixels:
+        """The hazard's pixels without specks."""
+        return silhouettes.main_parts(self.pixels.object_mask)
+
+    def around(self, margin_px: int) -> tuple[slice, slice]:
+        """Return the rows and columns of the hazard with so many pixels on every side, as far as the picture goes."""
+        return silhouettes.wider(silhouettes.window_of(self.pixels.object_mask), margin_px, self.pixels.edit_mask.shape)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,12 +150,15 @@ def subject(
     points = silhouettes.placement_points(placement, keyframe.ground)
     # An open door is drawn in front of its own car, whose box would hide it.
     own = placement.annotation if placement.kind == "attached" else None
-    others = [note for note in keyframe.annotations if note.token != own]
+    others = tuple(note for note in keyframe.annotations if note.token != own)
+    road = union_of(keyframe.map.drivable) if keyframe.map.drivable else None
     subjects = [
         ViewSubject(
             placement,
             footprint,
             keyframe.ground,
+            others,
+            road,
             pixels,
             _expect(pinhole(keyframe, keyframe.view(pixels.sensor_id)), others, points, footprint),
         )
@@ -141,8 +171,7 @@ def _expect(
     camera: PinholeCamera, others: Sequence[Annotation], points: Array, footprint: shapely.Polygon
 ) -> Expectation:
     hull = full_outline(points, camera)
-    around = silhouettes.outlines_before(camera, footprint, hull, others)
-    return Expectation(camera, hull, silhouettes.fill(camera, around))
+    return Expectation(camera, hull, tuple(silhouettes.outlines_before(camera, footprint, hull, others)))
 
 
 def contact(view: ViewSubject) -> Array | str:
@@ -151,7 +180,7 @@ def contact(view: ViewSubject) -> Array | str:
     The offset (2,) is in plan, metres. It should touch within the placement's footprint, at most an overhang behind
     where that begins along the pixel's bearing.
     """
-    mask = silhouettes.main_parts(view.pixels.object_mask)
+    mask = view.found
     if not mask.any():
         return "the hazard is not seen"
     row = int(np.flatnonzero(mask.any(axis=1))[-1])
@@ -191,7 +220,7 @@ def patch(view: ViewSubject) -> Array | str:
     The offset (2,) is in plan, metres.
     """
     centres: list[Array] = []
-    for mask, what in ((silhouettes.main_parts(view.pixels.object_mask), "found"), (view.expected.visible, "expected")):
+    for mask, what in ((view.found, "found"), (view.expected.visible, "expected")):
         camera = view.expected.camera
         rays = camera.rays(silhouettes.column_ends(mask))
         ground = view.ground.intersect(camera.position, rays)[:, :2]

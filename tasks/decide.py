@@ -82,17 +82,40 @@ class Rule(BaseModel):
         return max(below, above)
 
 
+BODIES: Final[tuple[Kind, ...]] = ("standing", "mounted", "attached")
+"""Not the road's surface: water and ice are smoother than any asphalt, debris is rougher."""
+HANGING: Final[tuple[Kind, ...]] = ("mounted", "attached")
 DEFAULT_RULES: Final = (
     Rule(code="hazard_too_small", reading="visible_area_px", at_least=100, scope="any_view", required=True),
     Rule(code="near_copy", reading="changed_inside", at_least=6, scope="every_view", required=True),
     Rule(code="view_not_edited", reading="views_missing", at_most=0, scope="pair", required=True),
     Rule(code="edit_too_wide", reading="edit_to_object_ratio", at_most=15, scope="every_view"),
-    Rule(code="off_placement", reading="mask_iou_expected", at_least=0.2, scope="any_view", required=True),
+    Rule(code="clipped_by_mask", reading="clipped_share", at_most=0.03, scope="every_view"),
+    Rule(code="off_placement", reading="mask_iou_expected", at_least=0.17, scope="any_view", required=True),
     Rule(code="mostly_outside", reading="truncated_fraction", at_most=0.7, scope="any_view", required=True),
     Rule(code="floating_or_sunk", reading="contact_offset_m", at_most=0.8, scope="every_view"),
-    Rule(code="wrong_scale", reading="height_ratio", at_least=0.6, at_most=1.5, scope="every_view"),
-    Rule(code="views_disagree", reading="cross_view_offset_m", at_most=0.8, scope="pair"),
-    Rule(code="wrong_exposure", reading="ring_exposure", at_least=-60, at_most=40, scope="every_view"),
+    Rule(
+        code="hanging_off_place",
+        reading="hanging_offset_m",
+        at_most=0.6,
+        scope="every_view",
+        kinds=HANGING,
+        required=True,
+    ),
+    Rule(code="patch_off_place", reading="patch_offset_m", at_most=0.65, scope="every_view", kinds=("surface",)),
+    Rule(code="wrong_scale", reading="height_ratio", at_least=0.75, at_most=1.2, scope="every_view"),
+    Rule(code="views_disagree", reading="cross_view_offset_m", at_most=0.7, scope="pair"),
+    Rule(code="on_another_object", reading="footprint_overlap", at_most=0.1, scope="every_view"),
+    Rule(code="over_nearer_object", reading="over_nearer_share", at_most=0.6, scope="every_view"),
+    Rule(code="off_road", reading="off_drivable_share", at_most=0.8, scope="every_view"),
+    Rule(code="wrong_exposure", reading="ring_exposure", at_least=-40, at_most=10, scope="every_view"),
+    Rule(code="colour_cast_around", reading="ring_cast", at_most=0.06, scope="every_view"),
+    Rule(code="visible_seam", reading="seam_step", at_most=3.5, scope="every_view"),
+    Rule(code="colour_cast", reading="cast_inside", at_most=0.3, scope="every_view"),
+    Rule(code="too_light", reading="over_range_levels", at_most=3, scope="every_view"),
+    Rule(code="too_dark", reading="brightness_ratio", at_least=0.55, scope="every_view"),
+    Rule(code="wrong_grain", reading="grain_ratio", at_least=0.7, at_most=2.4, scope="every_view", kinds=BODIES),
+    Rule(code="wrong_sharpness", reading="blur_excess_px", at_least=-0.95, at_most=1.2, scope="every_view"),
     Rule(code="region_off_place", reading="region_iou", at_least=0.3, scope="pair", required=True),
     Rule(code="region_off_centre", reading="region_centre_offset_m", at_most=1.5, scope="pair", required=True),
     Rule(code="region_too_loose", reading="region_area_ratio", at_most=1.6, scope="pair", required=True),
@@ -100,8 +123,8 @@ DEFAULT_RULES: Final = (
     Rule(code="low_realism", reading="realism", at_least=0.4, scope="pair", required=True),
     Rule(code="unclear_action", reading="action_determinacy", at_least=0.4, scope="pair", required=True),
 )
-"""Thresholds of the thin chain, in the order in which they name a rejection: loose enough for the compositor's edits,
-tight enough for every deliberately bad one in the tests. A shadow may darken the ring more than light may brighten."""
+"""Thresholds in the order in which they name a rejection. Those about checks were chosen by calibration: docs/checks.md
+says what each catches, and which share of good edits passes."""
 
 
 class DecideSettings(IdentitySettings, frozen=True):

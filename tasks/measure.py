@@ -20,7 +20,7 @@ class MeasureSettings(IdentitySettings, frozen=True):
     """The checks that measure an edit."""
 
     backend: Literal["checks"] = "checks"
-    revision: str = "2"
+    revision: str = "3"
 
 
 class Measuring(Pure):
@@ -33,7 +33,7 @@ class MeasureStage(ItemStage[Edited, Measurements]):
     """Applies every check to one edit candidate; always keeps it."""
 
     name: ClassVar[str] = "measure"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     record = Measurements
 
     def __init__(self, source: Source, blobs: Blobs, settings: MeasureSettings | None = None) -> None:

@@ -214,6 +214,8 @@ class Painter:
     """Pixels changed outside the edit mask."""
     background: int = 0
     """Grey levels added to the editable pixels around the hazard."""
+    grain: float = 0.0
+    """Standard deviation of the hazard's grey levels; the pictures have 4."""
 
     def candidate(self, item: Screened, drawn: Placement | Mapping[str, Placement], attempt: int = 0) -> Candidate:
         """Edit every wanted view, showing `drawn` (by sensor, when a mapping) instead of the placement."""
@@ -240,7 +242,8 @@ class Painter:
         edited = source.copy()
         edited[editable] = np.clip(edited[editable].astype(int) + self.background, 0, 255)
         if self.level >= 0:
-            edited[mask] = self.level
+            noise = np.random.Generator(np.random.PCG64(1)).normal(0, self.grain, edited.shape)
+            edited[mask] = np.clip(self.level + noise[mask], 0, 255).astype(np.uint8)
         window = bounding_window(np.where(editable, 255, 0).astype(np.uint8))
         left, top, right, bottom = window
         part = (slice(top, bottom), slice(left, right))

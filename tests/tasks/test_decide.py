@@ -20,6 +20,7 @@ from data_registry.records import (
     LocalizationEvidence,
     Measurement,
     Measurements,
+    Mounted,
     Placement,
     Region,
     ViewEdit,
@@ -33,6 +34,7 @@ from tests.verdict_cases import (
     PEDESTRIAN,
     TRUCK,
     Painter,
+    box,
     check_golden,
     contested,
     decided,
@@ -46,15 +48,34 @@ from tests.verdict_cases import (
 
 SCREENED = screened(TRUCK, truck())
 PAIR = SCREENED.combination.id
+SIGNAL_HEAD = Mounted(box=box(14.0, -2.0, (0.35, 0.4, 1.0), lift=2.2), faces=("front",))
+OF_KIND: dict[str, Screened] = {
+    "standing": SCREENED,
+    "surface": screened(HOLE, hole()),
+    "mounted": screened("red_signal", SIGNAL_HEAD),
+}
 GOOD: dict[str, float | None] = {
     "background_touched_px": 0.0,
+    "blur_excess_px": 0.1,
+    "brightness_ratio": 1.0,
+    "cast_inside": 0.02,
     "changed_inside": 60.0,
+    "clipped_share": 0.0,
     "contact_offset_m": 0.1,
     "cross_view_offset_m": None,
     "edit_to_object_ratio": 2.0,
+    "footprint_overlap": 0.0,
+    "grain_ratio": 1.0,
+    "hanging_offset_m": 0.1,
     "height_ratio": 1.0,
     "mask_iou_expected": 0.9,
+    "off_drivable_share": 0.0,
+    "over_nearer_share": None,
+    "over_range_levels": 0.0,
+    "patch_offset_m": 0.1,
+    "ring_cast": 0.01,
     "ring_exposure": 0.0,
+    "seam_step": 0.5,
     "truncated_fraction": 0.0,
     "views_missing": 0.0,
     "visible_area_px": 4000.0,
@@ -79,10 +100,11 @@ def made(
     hard: tuple[str, ...] = (),
     qualified: bool = True,
     region: bool = True,
+    item: Screened = SCREENED,
     **values: float | None,
 ) -> Judged:
     """A judged candidate, good but for what is named."""
-    edited = Edited(SCREENED, candidate(number))
+    edited = Edited(item, candidate(number))
     digest = edited.candidate.edit_digest
     names = {check.name for check in CHECKS}
     entries = tuple(
@@ -91,7 +113,7 @@ def made(
         if name in names
     )
     judgement = Judgement(
-        pair_id=PAIR,
+        pair_id=item.id,
         edit_digest=digest,
         asked=not hard,
         hard_failures=hard,
@@ -104,7 +126,7 @@ def made(
         action_determinacy=score,
         reason="as said",
     )
-    measurements = Measurements(pair_id=PAIR, edit_digest=digest, values=entries)
+    measurements = Measurements(pair_id=item.id, edit_digest=digest, values=entries)
     return Judged(Examined(edited, measurements, found_region(digest) if region else None), judgement)
 
 
@@ -149,7 +171,8 @@ def test_a_good_candidate_is_approved_by_rules_without_findings() -> None:
 @pytest.mark.parametrize("rule", DEFAULT_RULES, ids=lambda rule: rule.code)
 def test_every_default_rule_rejects_what_breaks_it_and_says_the_value_and_limit(rule: Rule) -> None:
     bad = rule.at_least - 0.3 if rule.at_least is not None else (rule.at_most or 0.0) + 0.3
-    entry = made()
+    item = OF_KIND[rule.kinds[0]]
+    entry = made(item=item)
     if rule.reading.startswith("region_"):
         field = {"region_iou": "expected_iou"}.get(rule.reading, rule.reading.removeprefix("region_"))
         region = entry.examined.region
@@ -159,7 +182,7 @@ def test_every_default_rule_rejects_what_breaks_it_and_says_the_value_and_limit(
         entry = replace(entry, examined=replace(entry.examined, region=changed))
     elif rule.reading in GOOD:
         broken: dict[str, Any] = {rule.reading: bad}
-        entry = made(**broken)
+        entry = made(item=item, **broken)
     else:
         entry = replace(entry, judgement=entry.judgement.model_copy(update={rule.reading: bad}))
     if rule.scope == "pair" and rule.reading in GOOD:
@@ -401,6 +424,11 @@ def test_verdicts_keep_their_promises(described: list[dict[str, Any]], opinions:
         (PEDESTRIAN, pedestrian(), pedestrian(scale=2), {}, "not_qualified"),
         (HOLE, hole(), hole(16, 1), {}, "not_qualified"),
         (TRUCK, truck(), truck(), {"background": 70}, "wrong_exposure"),
+        (TRUCK, truck(), truck(), {"background": 6}, "visible_seam"),
+        (TRUCK, truck(), truck(), {"margin_px": 1}, "clipped_by_mask"),
+        (TRUCK, truck(), truck(), {"level": 235}, "too_light"),
+        (TRUCK, truck(), truck(), {"level": 10}, "too_dark"),
+        (PEDESTRIAN, pedestrian(22, 9), pedestrian(22, 9), {}, "off_road"),
         (TRUCK, truck(), truck(), {"stray_px": 1}, "background_touched"),
         (TRUCK, truck(), truck(), {"level": -1}, "nothing_changed"),
         (TRUCK, truck(), truck(-20), {}, "hazard_in_no_view"),
@@ -411,7 +439,8 @@ def test_the_chain_approves_good_edits_and_rejects_each_bad_one(
     task: str, placed: Placement, drawn: Placement, painter: dict[str, int], code: str, tmp_path: Path
 ) -> None:
     blobs = Blobs(str(tmp_path))
-    item = Painter(blobs, **painter).edited(screened(task, placed), drawn)
+    look: dict[str, Any] = {"level": 70, "grain": 4.0, **painter}
+    item = Painter(blobs, **look).edited(screened(task, placed), drawn)
 
     found = decided([judged(item, blobs)])
 

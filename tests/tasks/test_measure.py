@@ -119,7 +119,7 @@ def test_an_edit_that_disagrees_with_itself_is_told(edited: Edited, blobs: Blobs
 
 def test_settings_and_inputs_decide_the_key(edited: Edited, blobs: Blobs) -> None:
     stage = MeasureStage(Memory(), blobs)
-    newer = MeasureStage(Memory(), blobs, MeasureSettings(revision="3"))
+    newer = MeasureStage(Memory(), blobs, MeasureSettings(revision="4"))
 
     assert stage.key(edited) != newer.key(edited)
     assert stage.key(edited) == MeasureStage(Memory(), blobs).key(edited)
