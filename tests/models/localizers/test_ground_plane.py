@@ -17,6 +17,7 @@ from data_registry.records import Annotation, Attached, Mounted, Placement, Regi
 from data_registry.silhouettes import placement_footprint
 from models.localizers.ground_plane import GroundPlaneLocalizer, GroundPlaneSettings
 from models.localizers.localizer import LocalizeRequest, RegionNotFoundError, SeenHazard
+from models.placements.bodies import DOOR_SILL_SHARE
 from tasks.items import Edited, Screened
 from tests.verdict_cases import (
     HOLE,
@@ -235,21 +236,22 @@ def ruled_quad(item: Screened, placement: Placement) -> np.ndarray:
     return area_quad(conflict_area(keyframe.map, ego_course(keyframe), rule, footprint, yaw))
 
 
-def signal(x: float, y: float, underside: float = 2.3) -> Mounted:
-    return Mounted(box=box(x, y, (0.35, 0.4, 1.0), np.pi, underside), faces=("front",))
+def signal(x: float, y: float, underside: float = 2.2) -> Mounted:
+    return Mounted(box=box(x, y, (0.33, 0.4, 0.975), np.pi, underside), faces=("front",))
 
 
 def door(car: Annotation, shift: float = 0.0) -> Attached:
-    """The left front door of a car that looks along x, opened by about 65 degrees."""
+    """The left front door of a car that looks along x, opened by about 65 degrees, as high as its sill is."""
     x, y, _ = car.box.centre
     turn = np.pi - 1.13
     middle = np.array([x + 0.9 + shift, y + 0.9]) + 0.55 * np.array([np.cos(turn), np.sin(turn)])
+    sill = DOOR_SILL_SHARE * car.box.size[2]
     return Attached(
-        annotation=car.token, part="door", box=box(float(middle[0]), float(middle[1]), (1.1, 0.15, 1.1), turn, 0.3)
+        annotation=car.token, part="door", box=box(float(middle[0]), float(middle[1]), (1.1, 0.15, 1.1), turn, sill)
     )
 
 
-@pytest.mark.parametrize(("x", "y", "underside"), [(14, -2.4, 2.3), (18, 2.2, 2.6), (11, -2.0, 1.6)])
+@pytest.mark.parametrize(("x", "y", "underside"), [(14, -2.4, 2.2), (18, 2.2, 2.2), (11, -2.0, 2.2)])
 def test_a_signal_rules_the_lane_from_where_it_was_found(x: float, y: float, underside: float, blobs: Blobs) -> None:
     placement = signal(x, y, underside)
     item = screened(SIGNAL, placement)
@@ -258,6 +260,14 @@ def test_a_signal_rules_the_lane_from_where_it_was_found(x: float, y: float, und
 
     assert region.kind == "no_go"
     assert overlap(region, ruled_quad(item, placement)) > 0.8
+
+
+@pytest.mark.parametrize("underside", [2.0, 2.4])
+def test_a_head_without_a_post_is_found_as_well_as_the_tasks_heights_allow(underside: float, blobs: Blobs) -> None:
+    placement = signal(16, -2.2, underside)
+    item = screened(SIGNAL, placement)
+
+    assert overlap(find(item, placement, blobs), ruled_quad(item, placement)) >= 0.5
 
 
 def test_a_signal_that_was_drawn_elsewhere_rules_another_piece_of_lane(blobs: Blobs) -> None:
