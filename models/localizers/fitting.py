@@ -106,7 +106,7 @@ class Problem:
         """Return residuals (M, R) of unknowns (M, 7), each in standard deviations."""
         values = origin + unknowns * scale
         corners = self.body.placed(values[:, :2], np.abs(values[:, 2:6]), self.heading, self.ground)
-        parts = [unknowns[:, 2:6], _rare(unknowns[:, 6:])]
+        parts = [_robust(unknowns[:, 2:6]), _rare(unknowns[:, 6:])]
         for seen, is_partial in zip(self.sights, self.partial, strict=True):
             misses = self._misses(seen, is_partial, corners, values[:, 6:])
             parts.append(misses * (INFORMATION / DIRECTIONS) ** 0.5)
