@@ -42,12 +42,14 @@ class Tolerances:
         outline_share: how far the body's may differ from the task's look, as a share of its extent in the picture.
         growth_px: how far masks are too large or too small all around, pixels.
         size_m: how far length, width and height may lie outside the task's range, metres.
+        residual_share: how far the ground may lie from its plane, as a share of the plane's residual.
     """
 
     outline_px: float
     outline_share: float
     growth_px: float
     size_m: float
+    residual_share: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,13 +101,16 @@ class Problem:
 
     @property
     def _spread(self) -> Array:
+        """How far sizes may be off; the underside as far as the ground may be, where boxes do not lie in its plane."""
         size_m = self.tolerances.size_m
-        return np.hypot(self.body.spread, (size_m, size_m, size_m, LEAST_SPREAD_M))
+        doubt = max(self.tolerances.residual_share * self.ground.residual_m, LEAST_SPREAD_M)
+        return np.hypot(self.body.spread, (size_m, size_m, size_m, doubt))
 
     def _residuals(self, origin: Array, scale: Array, unknowns: Array) -> Array:
         """Return residuals (M, R) of unknowns (M, 7), each in standard deviations."""
         values = origin + unknowns * scale
-        corners = self.body.placed(values[:, :2], np.abs(values[:, 2:6]), self.heading, self.ground)
+        sizes = np.column_stack([np.abs(values[:, 2:5]), values[:, 5]])
+        corners = self.body.placed(values[:, :2], sizes, self.heading, self.ground)
         parts = [_robust(unknowns[:, 2:6]), _rare(unknowns[:, 6:])]
         for seen, is_partial in zip(self.sights, self.partial, strict=True):
             misses = self._misses(seen, is_partial, corners, values[:, 6:])

@@ -68,6 +68,8 @@ class GroundPlaneSettings(IdentitySettings, frozen=True):
     """How far masks are too large or too small all around, pixels."""
     size_sigma_m: float = 0.03
     """How far sizes may lie outside the task's range."""
+    residual_share: float = 0.3
+    """How far the ground may lie from its plane, as a share of the residual of the boxes that the plane was fitted to."""
     well_explained: float = 3.0
     """Half the sum of squares, in these sigmas, up to which nothing but the task's look is tried."""
 
@@ -123,7 +125,11 @@ class GroundPlaneLocalizer(LocalBackend):
     def _tolerances(self) -> Tolerances:
         settings = self.identity_settings
         return Tolerances(
-            settings.outline_sigma_px, settings.outline_sigma_share, settings.growth_sigma_px, settings.size_sigma_m
+            settings.outline_sigma_px,
+            settings.outline_sigma_share,
+            settings.growth_sigma_px,
+            settings.size_sigma_m,
+            settings.residual_share,
         )
 
     def _quad(self, region: Any) -> tuple[Quad, Any]:
