@@ -8,17 +8,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 import shapely
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from data_registry.blobs import Blobs
 from data_registry.conflict_areas import area_quad, conflict_area
 from data_registry.courses import ego_course
 from data_registry.edits import full_object_mask
+from data_registry.geometry import rectangle
 from data_registry.records import Annotation, Attached, Mounted, Placement, Region, Standing
 from data_registry.silhouettes import placement_footprint
 from models.localizers.ground_plane import GroundPlaneLocalizer, GroundPlaneSettings
 from models.localizers.localizer import LocalizeRequest, RegionNotFoundError, SeenHazard
 from models.placements.bodies import DOOR_SILL_SHARE
 from tasks.items import Edited, Screened
+from tests.street import keyframe as bent
 from tests.verdict_cases import (
     HOLE,
     PEDESTRIAN,
@@ -307,3 +311,91 @@ def test_a_vehicle_that_was_drawn_out_of_reach_of_the_lane_has_no_region(blobs: 
     away = Standing(box=box(22.0, 14.5, (4.4, 1.8, 1.5), -np.pi / 2), surface="road")
 
     assert located(Painter(blobs).edited(item, away), blobs) is None
+
+
+MOVES = st.tuples(st.floats(-8, 8), st.floats(-4, 4), st.floats(-1, 1))
+
+
+def placed_elsewhere(placement: Standing | Mounted | Attached, by: tuple[float, float, float], larger: float):
+    """The same kind of placement with the same heading, at another place and height, and of another size."""
+    x, y, z = np.array(placement.box.centre) + by
+    length, width, height = np.array(placement.box.size) * larger
+    moved = placement.box.model_copy(update={"centre": (x, y, z), "size": (length, width, height)})
+    return placement.model_copy(update={"box": moved})
+
+
+CAR = parked(12, -3.0)
+READ: list[tuple[str, Standing | Mounted | Attached, tuple[Annotation, ...]]] = [
+    (TRUCK, truck(16, 1, -0.5), ()),
+    (PEDESTRIAN, pedestrian(), ()),
+    (SIGNAL, signal(14, -2.4), ()),
+    (DOOR, door(CAR), (CAR,)),
+    (CROSSING, Standing(box=box(16.0, 5.0, (4.4, 1.8, 1.5), -np.pi / 2), surface="road"), ()),
+]
+
+
+@pytest.mark.parametrize(("task", "placement", "notes"), READ, ids=[task for task, _, _ in READ])
+def test_of_the_placement_only_kind_and_heading_are_read(task: str, placement, notes, blobs: Blobs) -> None:
+    edited = Painter(blobs).edited(screened(task, placement, street(notes)), placement)
+    asked = request(edited, mask_of(edited, blobs))
+    here = GroundPlaneLocalizer().localize(asked).quad
+
+    @given(MOVES, st.floats(0.5, 2.0))
+    @settings(deadline=None, max_examples=4, database=None)
+    def elsewhere(by: tuple[float, float, float], larger: float) -> None:
+        other = asked.screening.model_copy(update={"placement": placed_elsewhere(placement, by, larger)})
+        assert GroundPlaneLocalizer().localize(replace(asked, screening=other)).quad == here
+
+    elsewhere()
+
+
+def test_a_pedestrian_drawn_far_too_large_is_where_its_feet_are(blobs: Blobs) -> None:
+    item = screened(PEDESTRIAN, pedestrian())
+
+    ring = np.array(find(item, pedestrian(scale=1.6), blobs).quad)
+
+    assert abs(ring[:, 0].mean() - 14.0) < 1.5
+
+
+@given(
+    st.floats(-1.5, 1.5), st.floats(20, 75), st.floats(1, 60), st.floats(0.3, 12), st.floats(-3, 3), st.floats(30, 60)
+)
+@settings(deadline=None, max_examples=80)
+def test_quads_lie_within_reach_whatever_the_region(bearing, away, length, width, turn, reach: float) -> None:
+    middle = (away * np.cos(bearing), away * np.sin(bearing))
+    region = shapely.Polygon(rectangle(middle, length, width, turn))
+    localizer = GroundPlaneLocalizer(GroundPlaneSettings(reach_m=reach))
+    if region.distance(shapely.Point(0, 0)) >= reach:
+        with pytest.raises(RegionNotFoundError, match=r"0\.000 of the region's .* m2 lie within"):
+            localizer._quad(region)
+    assume(region.intersection(shapely.Point(0, 0).buffer(reach - 3)).area > 0.5)
+
+    quad, part = localizer._quad(region)
+
+    found = shapely.Polygon(quad)
+    assert np.hypot(*np.array(quad).T).max() <= reach + 1e-5
+    assert found.exterior.is_ccw
+    assert len(set(quad)) == 4
+    assert found.convex_hull.area == pytest.approx(found.area)
+    assert found.buffer(1e-5).contains(part)
+    assert region.buffer(1e-6).contains(part)
+
+
+def test_a_conflict_area_on_a_bend_stays_within_reach_and_says_how_much_its_rectangle_adds(blobs: Blobs) -> None:
+    item = screened(SIGNAL, signal(14, -2.4))
+    edited = Painter(blobs).edited(item, signal(14, -2.4))
+    bend = item.combination.keyframe.model_copy(update={"map": bent(curve=0.02).map})
+    asked = replace(request(edited, mask_of(edited, blobs)), keyframe=bend)
+
+    region = GroundPlaneLocalizer(GroundPlaneSettings(reach_m=18)).localize(asked)
+
+    assert np.hypot(*np.array(region.quad).T).max() <= 18 + 1e-5
+    assert region.evidence.area_ratio > 1.05
+
+
+def test_a_region_that_is_too_small_is_not_said_to_be_far_away(blobs: Blobs) -> None:
+    edited = Painter(blobs).edited(screened(TRUCK, truck()), truck())
+    asked = request(edited, mask_of(edited, blobs))
+
+    with pytest.raises(RegionNotFoundError, match=r"the region that was found has \d+\.\d+ m2, 100.0 needed"):
+        GroundPlaneLocalizer(GroundPlaneSettings(least_area_m2=100.0)).localize(asked)
