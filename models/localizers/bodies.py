@@ -17,6 +17,7 @@ from data_registry.geometry import Array, GroundPlane, box_corners, yaw_rotation
 from data_registry.records import Attached, Keyframe, Mounted, Standing
 from data_registry.scene3d.mesh import Mesh
 from data_registry.scene3d.shapes import MOUNTED, SHAPES
+from models.localizers.localizer import RegionNotFoundError
 from models.placements.bodies import DOOR_HEIGHT_SHARE, DOOR_LENGTH_SHARE, DOOR_SILL_SHARE
 from prompts.taxonomy import Range, TaskSpec
 
@@ -77,6 +78,9 @@ def expected_bodies(
     """Return the body that a task's look has, if it is known, and a plain box, for what was drawn quite differently.
 
     Of the placement only its kind counts, and which car a door hangs on.
+
+    Raises:
+        RegionNotFoundError: a door hangs on a car that the keyframe does not have.
     """
     appearance = task.appearance(look) if look else task.appearances[0]
     ranges = [appearance.size_m.length, appearance.size_m.width, appearance.size_m.height]
@@ -96,7 +100,9 @@ def expected_bodies(
 
 def _door(ranges: list[Range], placement: Attached, keyframe: Keyframe) -> tuple[list[Range], Range]:
     """Return the size that the door of a car can have, and how high above the ground it hangs."""
-    box = next(note.box for note in keyframe.annotations if note.token == placement.annotation)
+    box = next((note.box for note in keyframe.annotations if note.token == placement.annotation), None)
+    if box is None:
+        raise RegionNotFoundError(f"nothing is known of the car that the {placement.part} hangs on")
     bottom = box.centre[2] - box.size[2] / 2 - float(keyframe.ground.height_at(np.array([box.centre]))[0])
     limits = (DOOR_LENGTH_SHARE * box.size[0], float("inf"), DOOR_HEIGHT_SHARE * box.size[2])
     fitted = [

@@ -69,7 +69,7 @@ class GroundPlaneSettings(IdentitySettings, frozen=True):
     size_sigma_m: float = 0.03
     """How far sizes may lie outside the task's range."""
     residual_share: float = 0.3
-    """How far the ground may lie from its plane, as a share of the residual of the boxes that the plane was fitted to."""
+    """How far the ground may lie from its plane, as a share of the residual of the boxes that made the plane."""
     well_explained: float = 3.0
     """Half the sum of squares, in these sigmas, up to which nothing but the task's look is tried."""
 

@@ -399,3 +399,42 @@ def test_a_region_that_is_too_small_is_not_said_to_be_far_away(blobs: Blobs) -> 
 
     with pytest.raises(RegionNotFoundError, match=r"the region that was found has \d+\.\d+ m2, 100.0 needed"):
         GroundPlaneLocalizer(GroundPlaneSettings(least_area_m2=100.0)).localize(asked)
+
+
+@st.composite
+def masks(draw: st.DrawFn) -> np.ndarray:
+    """A few rectangles anywhere in the picture, also at its borders and a pixel wide."""
+    mask = np.zeros(picture("CAM_FRONT").shape[:2], dtype=bool)
+    height, width = mask.shape
+    for _ in range(draw(st.integers(0, 4))):
+        row, column = draw(st.integers(0, height - 1)), draw(st.integers(0, width - 1))
+        mask[row : row + draw(st.integers(1, 200)), column : column + draw(st.integers(1, 300))] = True
+    return mask
+
+
+@pytest.mark.parametrize(
+    ("task", "placement", "notes"), [*READ, (HOLE, hole(), ())], ids=[*(task for task, _, _ in READ), HOLE]
+)
+def test_any_mask_gives_a_region_or_a_reason(task: str, placement, notes, blobs: Blobs) -> None:
+    others = (*notes, parked(9.0, 2.5, "other"))
+    edited = Painter(blobs).edited(screened(task, placement, street(others)), placement)
+
+    @given(masks())
+    @settings(deadline=None, max_examples=8, database=None)
+    def any_mask(mask: np.ndarray) -> None:
+        try:
+            region = GroundPlaneLocalizer().localize(request(edited, mask))
+        except RegionNotFoundError as error:
+            assert str(error)  # noqa: PT017 - both outcomes are right
+        else:
+            assert np.hypot(*np.array(region.quad).T).max() <= 60 + 1e-5
+
+    any_mask()
+
+
+def test_a_door_of_a_car_that_is_not_there_is_not_found(blobs: Blobs) -> None:
+    edited = Painter(blobs).edited(screened(DOOR, door(CAR), street([CAR])), door(CAR))
+    asked = request(edited, mask_of(edited, blobs))
+
+    with pytest.raises(RegionNotFoundError, match="nothing is known of the car that the door hangs on"):
+        GroundPlaneLocalizer().localize(replace(asked, keyframe=street()))
