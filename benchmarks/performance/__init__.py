@@ -1,4 +1,4 @@
-"""Writes what a benchmark measured into its section of docs/performance.md, so that nobody types a figure."""
+"""Writes what a benchmark measured into its section of a page in docs/, so that nobody types a figure."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class PageError(ValueError):
     """The page has no section for a benchmark."""
 
 
-def report(name: str, lines: list[str]) -> None:
-    """Print a benchmark's lines; with `--write` on the command line also put them into its section of the page.
+def report(name: str, lines: list[str], page: Path = PAGE) -> None:
+    """Print a benchmark's lines; with `--write` on the command line also put them into its section of a page.
 
     Raises:
         PageError: the page has no markers `<!-- NAME -->` and `<!-- /NAME -->`.
@@ -22,14 +22,14 @@ def report(name: str, lines: list[str]) -> None:
     text = "\n".join(lines)
     print(text)
     if "--write" in sys.argv:
-        PAGE.write_text(replaced(PAGE.read_text(encoding="utf-8"), name, text), encoding="utf-8")
+        page.write_text(replaced(page.read_text(encoding="utf-8"), name, text), encoding="utf-8")
 
 
 def replaced(page: str, name: str, text: str) -> str:
     """Return the page with a section's content replaced; raises PageError when it has no such section."""
     start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
     if page.count(start) != 1 or page.count(end) != 1 or page.index(start) > page.index(end):
-        raise PageError(f"docs/performance.md has no section {start} ... {end}: add one for this benchmark")
+        raise PageError(f"the page has no section {start} ... {end}: add one for this benchmark")
     head, tail = page.split(start)[0], page.split(end)[1]
     machine = f"Python {platform.python_version()}, {platform.machine()}"
     return f"{head}{start}\n```\n{text}\n```\n{machine}; written by `benchmarks/{name}.py --write`.\n{end}{tail}"

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from data_registry.cameras import pinhole
-from data_registry.geometry import GeometryError, Transform
+from data_registry.geometry import GeometryError, Transform, yaw_rotation
 from data_registry.records import Pose
 from tests import samples
 
@@ -36,3 +38,24 @@ def test_a_calibration_that_is_none_is_refused() -> None:
     twisted = Pose(translation=(0, 0, 0), rotation=(1, 1, 0, 0))
     with pytest.raises(GeometryError, match="not a unit quaternion"):
         pinhole(samples.KEYFRAME, samples.CAMERA.model_copy(update={"camera_to_ego": twisted}))
+
+
+turns = st.floats(-3.1, 3.1)
+shifts = st.tuples(st.floats(-2000, 2000), st.floats(-2000, 2000), st.floats(-20, 20))
+
+
+@given(turns, shifts, turns, st.tuples(st.floats(-1, 1), st.floats(-1, 1), st.floats(-0.1, 0.1)))
+@settings(deadline=None, max_examples=40)
+def test_static_things_are_seen_by_the_pose_of_the_cameras_own_time(turn: float, shift, way: float, moved) -> None:
+    ego = Transform(yaw_rotation(turn), np.array(shift))
+    fired = ego @ Transform(yaw_rotation(way / 30), np.array(moved))
+    keyframe = samples.KEYFRAME.model_copy(update={"ego_to_global": Pose.of(ego)})
+    camera = samples.CAMERA.model_copy(update={"ego_to_global": Pose.of(fired)})
+    in_camera = np.array([[0.5, 0.2, 9.0], [-3.0, 1.0, 25.0]])
+    in_global = fired.apply(camera.camera_to_ego.transform().apply(in_camera))
+
+    pixels, depth = pinhole(keyframe, camera).project(ego.inverse().apply(in_global))
+
+    image = in_camera @ np.array(camera.intrinsics).T
+    assert np.allclose(pixels, image[:, :2] / image[:, 2:], atol=0.01)
+    assert np.allclose(depth, in_camera[:, 2], atol=1e-4)

@@ -1,0 +1,91 @@
+"""The local ground plane: what outliers, few boxes and boxes in one line do to it, and what real roads gain by it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.ground_plane import bottoms, errors
+from data_registry.geometry import GroundPlane, fit_ground
+
+NEAR = np.array([[x, y] for x in (8.0, 20.0, 32.0) for y in (-6.0, 0.0, 6.0)])
+"""Places within the reach of edits."""
+slopes = st.floats(-0.05, 0.05)
+
+
+def scattered(count: int, slope_x: float, slope_y: float, height: float = 0.0) -> np.ndarray:
+    """Box bottoms around the ego on a plane."""
+    plan = np.random.Generator(np.random.PCG64(count)).uniform(-40, 40, (count, 2))
+    return np.column_stack([plan, height + plan @ (slope_x, slope_y)])
+
+
+@given(slopes, slopes, st.floats(-0.1, 0.1), st.integers(20, 80))
+@settings(deadline=None, max_examples=30)
+def test_a_sloping_road_with_enough_boxes_is_found(slope_x: float, slope_y: float, height: float, count: int) -> None:
+    plane = fit_ground(scattered(count, slope_x, slope_y, height))
+
+    assert np.abs(plane.height_at(NEAR) - (height + NEAR @ (slope_x, slope_y))).max() < 0.05
+
+
+@given(slopes, slopes, st.permutations(range(30)))
+@settings(deadline=None, max_examples=30)
+def test_the_order_of_boxes_does_not_matter(slope_x: float, slope_y: float, order: list[int]) -> None:
+    points = scattered(30, slope_x, slope_y)
+    points[::7, 2] += 1.5
+
+    one, other = fit_ground(points), fit_ground(points[order])
+
+    assert np.allclose(one.height_at(NEAR), other.height_at(NEAR), atol=1e-6)
+    assert one.residual_m == pytest.approx(other.residual_m, abs=1e-6)
+
+
+@given(st.floats(-40, 40), st.floats(-40, 40), st.floats(-1000, 1000))
+@settings(deadline=None, max_examples=30)
+def test_one_box_hardly_moves_the_ground_however_wrong_it_is(x: float, y: float, height: float) -> None:
+    points = scattered(25, 0.01, -0.01)
+
+    moved = fit_ground(np.vstack([points, [x, y, height]]))
+
+    assert np.abs(moved.height_at(NEAR) - fit_ground(points).height_at(NEAR)).max() < 0.12
+
+
+@given(st.floats(0.0, 3.0), st.floats(10.0, 40.0))
+@settings(deadline=None, max_examples=30)
+def test_a_thing_that_hangs_above_the_road_does_not_lift_it(height: float, x: float) -> None:
+    points = np.vstack([scattered(12, 0.0, 0.0), [[x, 1.0, height], [x, -1.0, height]]])
+
+    assert np.abs(fit_ground(points).height_at(NEAR)).max() < 0.15
+
+
+@given(st.floats(-0.04, 0.04), st.floats(-8, 8))
+@settings(deadline=None, max_examples=30)
+def test_boxes_in_one_line_tell_nothing_across_it(slope: float, beside: float) -> None:
+    along = np.arange(5.0, 41.0, 4.0)
+    points = np.column_stack([along, np.full_like(along, beside), slope * along])
+
+    plane = fit_ground(points)
+
+    assert abs(plane.slope_y) < 0.02
+    assert np.abs(plane.height_at(points) - points[:, 2]).max() < 0.1
+
+
+@given(st.floats(-40, 40), st.floats(-40, 40), st.floats(-0.5, 0.5))
+@settings(deadline=None, max_examples=30)
+def test_a_single_box_leaves_the_ground_under_the_wheels(x: float, y: float, height: float) -> None:
+    plane = fit_ground(np.array([[x, y, height]]))
+
+    assert abs(plane.height_m) <= 0.05
+    assert abs(plane.height_at(np.array([[x, y]]))[0]) <= abs(height) + 1e-9
+
+
+def test_real_roads_are_nearer_to_the_plane_than_to_the_ego_frame(real_data: Path) -> None:
+    frames = list(bottoms(real_data / "nuscenes_real", "v1.0-mini"))[::6]
+    flat, plane = errors(frames, lambda _points: GroundPlane()), errors(frames, fit_ground)
+
+    for low, high, gain in ((10, 20, 0.8), (20, 30, 0.6), (30, 45, 0.7)):
+        rows = (flat[:, 0] >= low) & (flat[:, 0] < high)
+        assert np.median(np.abs(plane[rows, 1])) < gain * np.median(np.abs(flat[rows, 1]))
