@@ -19,6 +19,7 @@ from flows.exits import SHOWN, NoError, counted, program, say
 from flows.options import BuildOptions
 from flows.progress import listening, tell
 from flows.settings import Settings
+from flows.terminal import plain_text
 from tasks.auxiliary import AuxiliarySettings, Draw
 
 _STDERR = Console(stderr=True)
@@ -185,7 +186,7 @@ def _summary(made: dict[str, Any], options: BuildOptions) -> str:
     left_out = [entry["item"] for entry in made["rejected"]]
     folder = shlex.quote(path)
     lines = [
-        _plain(table),
+        plain_text(table, width=100),
         f"of {counted(published['total'], 'combination')}: {counts}",
         _drawn_line(made["auxiliary"]),
         "",
@@ -214,7 +215,7 @@ def _task_table(tasks: list[dict[str, Any]]) -> str:
     table.add_column("most of the others")
     for row in tasks:
         table.add_row(row["task"], str(row["benchmark"]), str(row["total"]), _mostly(row))
-    return _plain(table)
+    return plain_text(table, width=100)
 
 
 def _mostly(row: dict[str, Any]) -> str:
@@ -253,13 +254,6 @@ def _named_logs(options: BuildOptions) -> str:
     words += [word for override in options.set or () for word in ("--set", override)]
     words += ["--store", options.store] if options.store else []
     return "".join(f" {shlex.quote(word)}" for word in words)
-
-
-def _plain(table: Table) -> str:
-    console = Console(width=100)
-    with console.capture() as captured:
-        console.print(table)
-    return captured.get().rstrip()
 
 
 def vars_of(options: BuildOptions) -> dict[str, Any]:

@@ -12,12 +12,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from flows.exits import NoError, say
 from flows.options import BuildOptions
+from flows.terminal import plain_text
 
 EXTRAS: Final = {
     "nuscenes": ("nuscenes-devkit",),
@@ -26,7 +26,6 @@ EXTRAS: Final = {
     "bev": ("mmdet3d",),
 }
 """Distributions by which an extra is known to be installed."""
-WIDTH: Final = 110
 ENOUGH_DISK_BYTES: Final = 2 * 2**30
 
 
@@ -57,10 +56,7 @@ def examine(store: str | None, as_json: bool) -> None:
     for check in checks:
         # rich reads [..] as markup: advice such as '.[nuscenes]' must stay as it is
         table.add_row(*map(escape, (check.name, check.state, check.found, check.advice)))
-    console = Console(width=WIDTH)
-    with console.capture() as captured:
-        console.print(table)
-    shown = "\n".join(line.rstrip() for line in captured.get().splitlines())
+    shown = plain_text(table)
     document = {"checks": [asdict(check) for check in checks]}
     broken = [check.name for check in checks if check.state == "broken"]
     if broken:

@@ -1,4 +1,4 @@
-"""A screening report for people: the same sections as tables of a terminal, at most WIDTH columns, or as Markdown.
+"""A screening report for people: the same sections as tables of a terminal, at most 110 columns, or as Markdown.
 
 Everything in a report may come from a hostile release: texts are cut, made printable, and never read as markup.
 """
@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
-from rich.console import Console
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from flows.artifacts import escaped
 from flows.exits import SHOWN, counted
+from flows.terminal import plain_text
 from tasks.screening_report import (
     AVOIDABLE,
     CONFLICTS,
@@ -26,7 +27,6 @@ from tasks.screening_report import (
     totals_unanswered,
 )
 
-WIDTH: Final = 110
 REASONS_A_TASK: Final = 3
 """Reasons that a task's rows spell out before the others are only counted."""
 _LONGEST: Final = 60
@@ -93,17 +93,11 @@ def sections(report: ScreeningReport) -> Iterator[Section]:
 
 def as_text(report: ScreeningReport) -> str:
     """Return the report for a terminal."""
-    console = Console(width=WIDTH, color_system=None, emoji=False, highlight=False)
-    with console.capture() as captured:
-        console.print(Text(_heading(report)))
-        for section in sections(report):
-            console.print()
-            console.print(Text(section.title))
-            console.print(Text(section.note))
-            if section.rows:
-                console.print()
-                console.print(_table(section))
-    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+    parts: list[RenderableType] = [Text(_heading(report))]
+    for section in sections(report):
+        parts += [Text(), Text(section.title), Text(section.note)]
+        parts += [Text(), _table(section)] if section.rows else []
+    return plain_text(*parts)
 
 
 def as_markdown(report: ScreeningReport) -> str:
@@ -210,7 +204,7 @@ def _reasons(report: ScreeningReport) -> Section:
 
 
 def _reason(row: dict[str, Any]) -> Cells:
-    step = "" if row["step"] == "screen" else f"{row['step']}: "
+    step = "" if row["step"] == "screen" else f"{_plain(row['step'])}: "
     unknown = f"{row['unknown']:,}" if row["unknown"] else ""
     median = "" if row["median"] is None else _number(row["median"])
     spread = "" if row["min"] == row["max"] else f"{_number(row['p5'])} to {_number(row['p95'])}"

@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from flows.exits import say
 from flows.settings import load_settings
+from flows.terminal import plain_text
 from prompts.taxonomy import SHIPPED, TaskSpec, choose, load_taxonomy
 from tasks.distribution import PAPERS_SHARES
-
-WIDTH = 110
 
 
 def list_tasks(settings: str, overrides: Sequence[str], as_json: bool) -> None:
@@ -56,7 +54,4 @@ def _text(rows: list[dict[str, Any]]) -> str:
         for row in listed:
             cells = (f"  {row['id']}", row["title"], row["placement"], row["region_kind"], row["region_rule"])
             table.add_row(*map(Text, cells))
-    console = Console(width=WIDTH, color_system=None)
-    with console.capture() as captured:
-        console.print(table)
-    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+    return plain_text(table)

@@ -23,6 +23,7 @@ SCREENED: Final = (
 STEPS: Final = ("screen", "edit", "decide")
 """Steps at which a combination as a whole can end; those between look at its candidates."""
 _CANDIDATE: Final = r"@[0-9a-f]{12}$"
+_SUBSETS: Final = ("benchmark", "auxiliary")
 _SHOWN: Final = 5
 
 
@@ -55,8 +56,10 @@ def outcomes(release: Release) -> pl.DataFrame:
         .with_columns(step=_step())
         .select(*SCREENED, "drawn", "edited", "end", "step")
     )
-    _refuse_endless(rows)
-    return pl.concat([rows, _unscreened(left_out)], how="diagonal").sort("pair_id")
+    _refuse(rows.filter(pl.col("end").is_null()), "suit their task, but no table says what became of them")
+    all_rows = pl.concat([rows, _unscreened(left_out)], how="diagonal").sort("pair_id")
+    _refuse(all_rows.filter(pl.col("pair_id").is_duplicated()), "stand more than once: tables contradict each other")
+    return all_rows
 
 
 def left_out_of(release: Release) -> pl.DataFrame:
@@ -78,8 +81,10 @@ def _marked(rows: pl.DataFrame, name: str) -> pl.DataFrame:
 def _end() -> pl.Expr:
     """Say what became of a combination; null when the tables do not say."""
     return (
-        pl.when(pl.col("subset").is_not_null())
+        pl.when(pl.col("subset").is_in(_SUBSETS))
         .then(pl.col("subset"))
+        .when(pl.col("subset").is_not_null())
+        .then(None)
         .when(pl.col("open") | (pl.col("edit") == "unsettled"))
         .then(pl.lit("open"))
         .when(~pl.col("suitable"))
@@ -118,10 +123,9 @@ def _unscreened(left_out: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _refuse_endless(rows: pl.DataFrame) -> None:
-    endless = rows.filter(pl.col("end").is_null())["pair_id"]
-    if len(endless):
+def _refuse(rows: pl.DataFrame, what: str) -> None:
+    if rows.height:
+        shown = ", ".join(ascii(str(name)[:200]) for name in rows["pair_id"].unique().sort()[:_SHOWN])
         raise ReleaseCorruptError(
-            f"{len(endless)} combinations suit their task, but no table says what became of them:"
-            f" {', '.join(str(name)[:200] for name in endless[:_SHOWN])}; `exceptiondrive verify` tells all problems"
+            f"{rows.height} combinations {what}: {shown}; `exceptiondrive verify` tells all problems"
         )

@@ -138,8 +138,8 @@ def _acceptance(rows: pl.DataFrame, by: Sequence[str]) -> Rows:
 
 
 def _spread(name: str) -> dict[str, pl.Expr]:
-    """Return the quantiles of a column; null where it has no value."""
-    return {key: pl.col(name).quantile(share, interpolation="linear") for key, share in QUANTILES.items()}
+    """Return the quantiles of a column, values that occur in it; null where it has no value."""
+    return {key: pl.col(name).quantile(share, interpolation="nearest") for key, share in QUANTILES.items()}
 
 
 def _reasons(release: Release, rows: pl.DataFrame) -> Rows:

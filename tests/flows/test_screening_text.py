@@ -10,7 +10,8 @@ import pytest
 
 from data_registry.components.hazards import HAZARDS
 from data_registry.release import open_release, table_path
-from flows.screening_text import WIDTH, as_markdown, as_text, sections
+from flows.screening_text import as_markdown, as_text, sections
+from flows.terminal import WIDTH
 from tasks.publish import publish
 from tasks.screening_report import ScreeningReport, screening_report
 from tests.data_registry.test_verify import reseal

@@ -113,6 +113,30 @@ def test_a_combination_of_which_no_table_tells_the_end_is_refused(tmp_path: Path
         outcomes(open_release(release.path))
 
 
+def test_a_subset_that_there_is_not_is_refused(tmp_path: Path) -> None:
+    release = opened(build(tmp_path), tmp_path / "releases")
+    rewrite(release.path, "pairs", pl.lit("weird").alias("subset"))
+    with pytest.raises(ReleaseCorruptError, match="no table says what became of them"):
+        outcomes(open_release(release.path))
+
+
+def test_ids_are_shown_without_control_characters(tmp_path: Path) -> None:
+    release = opened(build(tmp_path), tmp_path / "releases")
+    rewrite(release.path, "screenings", pl.concat_str(pl.lit("\x1b[31m"), "pair_id").alias("pair_id"))
+    with pytest.raises(ReleaseCorruptError) as caught:
+        outcomes(open_release(release.path))
+    assert str(caught.value).isprintable()
+
+
+def test_two_ends_of_one_combination_are_refused(tmp_path: Path) -> None:
+    release = opened(build(tmp_path), tmp_path / "releases")
+    (edited,) = release.frame("hazards", "rejections").filter(stage="edit")["item_id"]
+    twice = pl.when(pl.col("item_id").str.contains("@")).then(pl.lit(f"{edited}@0123456789ab")).otherwise("item_id")
+    rewrite(release.path, "rejections", twice.alias("item_id"), pl.lit("edit").alias("stage"))
+    with pytest.raises(ReleaseCorruptError, match="stand more than once: tables contradict each other"):
+        outcomes(open_release(release.path))
+
+
 def test_a_changed_table_is_refused(tmp_path: Path) -> None:
     release = opened(build(tmp_path), tmp_path / "releases")
     path = release.path / table_path("screenings")

@@ -9,8 +9,6 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Generator
-from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, cast
@@ -47,7 +45,7 @@ class FileDigests:
     def _load(self) -> dict[str, list[Any]]:
         try:
             content = json.loads(self._cache.read_bytes())
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return {}
         return cast(dict[str, list[Any]], content) if isinstance(content, dict) else {}
 
@@ -91,14 +89,10 @@ def tables_fingerprint(folder: Path, cache: Path) -> identity.Digest:
 
 
 class Index:
-    """Scenes of one set of tables, mapped: opening reads the scenes' names and nothing else."""
+    """Scenes of one set of tables, mapped."""
 
     def __init__(self, folder: Path, fingerprint: identity.Digest) -> None:
-        """Open a finished index.
-
-        Raises:
-            OSError, ValueError, TypeError, KeyError: it is not there, or it is damaged.
-        """
+        """Open a finished index."""
         contents = Contents.model_validate_json((folder / CONTENTS).read_bytes())
         self.fingerprint = fingerprint
         """Digest of the tables that it was made from."""
@@ -111,22 +105,11 @@ class Index:
 
     def owner(self, token: str) -> str | None:
         """Return the scene of a sample token, None when no sample has it."""
-        with self._damage_named():
-            number = self._logs.owner(token)
-            return None if number is None else self.scenes[number]
+        number = self._logs.owner(token)
+        return None if number is None else self.scenes[number]
 
     def _scene(self, name: str) -> SceneLog:
-        with self._damage_named():
-            return self._logs.scene(self._numbers[name])
-
-    @contextmanager
-    def _damage_named(self) -> Generator[None]:
-        try:
-            yield
-        except (OSError, ValueError, IndexError, KeyError) as error:
-            raise TablesError(
-                f"the index {self._folder} is damaged: delete that folder and run the same command again"
-            ) from error
+        return self._logs.scene(self._numbers[name])
 
 
 def open_index(tables: Path, home: Path, cache: Path) -> Index:

@@ -145,7 +145,13 @@ class _MapReader:
         ]
         if len(exterior) < 3:
             return []
-        return parts(shapely.Polygon(exterior, [ring for ring in inner if len(ring) >= 3]))
+        try:
+            return parts(shapely.Polygon(exterior, [ring for ring in inner if len(ring) >= 3]))
+        except shapely.GEOSException as error:
+            self._problems.add(
+                f"{where}: polygon {shorten(token)} crosses itself beyond repair ({shorten(str(error))})"
+            )
+            return []
 
     def _ring(self, tokens: Any, where: str) -> list[tuple[float, float]]:
         """Return a ring's points; no nodes at all means no polygon, one or two are a mistake."""

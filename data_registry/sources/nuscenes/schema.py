@@ -17,6 +17,7 @@ Check = Callable[[Any], str | None]
 
 FARTHEST_M: Final = 1e7
 """Larger coordinates are not on any map, and would lose the millimetres."""
+LONGEST_NAME_BYTES: Final = 255
 LARGEST_PIXELS: Final = 1 << 16
 SMALLEST_SIDE_M: Final = 1e-3
 UNIT_TOLERANCE: Final = 1e-3
@@ -76,6 +77,8 @@ def relative_file(value: Any) -> str | None:
     path = PurePosixPath(value)
     if path.is_absolute() or ".." in path.parts or "\0" in value:
         return "must be a path below the root"
+    if max((len(part.encode(errors="surrogatepass")) for part in path.parts), default=0) > LONGEST_NAME_BYTES:
+        return f"has a part of over {LONGEST_NAME_BYTES} bytes, which no file can be called"
     return None
 
 

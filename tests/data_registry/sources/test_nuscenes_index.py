@@ -1,9 +1,11 @@
 """Indexes of tiny roots: killed builders, two builders, damage."""
 
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -64,21 +66,46 @@ def test_two_builders_at_once_both_succeed(tmp_path: Path) -> None:
     assert len(list((tmp_path / "index").glob("tables-*"))) == 1
 
 
-def test_damaged_index_or_cache_is_rebuilt_or_named(tmp_path: Path, tables: Tables) -> None:
+def cut_short(content: bytes) -> bytes:
+    return content[:-2]
+
+
+def flipped(content: bytes) -> bytes:
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 0x10]) + content[middle + 1 :]
+
+
+def emptied(_: bytes) -> bytes:
+    return b""
+
+
+@pytest.mark.parametrize("damage", [cut_short, flipped, emptied])
+@pytest.mark.parametrize("name", ["contents.json", "columns.bin", "digests.json"])
+def test_a_damaged_index_is_built_anew(
+    name: str, damage: Callable[[bytes], bytes], tmp_path: Path, tables: Tables
+) -> None:
     first = select(tmp_path, tables).keyframes
     (folder,) = (tmp_path / "index").glob("tables-*")
-    (folder / "contents.json").write_text("{")
+    whole = (folder / name).read_bytes()
+    (folder / name).write_bytes(damage(whole))
+    assert opened(tmp_path).select(Request()).keyframes == first
+    assert (folder / name).read_bytes() == whole
+
+
+def test_a_file_in_the_place_of_an_index_is_replaced(tmp_path: Path, tables: Tables) -> None:
+    first = select(tmp_path, tables).keyframes
+    (folder,) = (tmp_path / "index").glob("tables-*")
+    shutil.rmtree(folder)
+    folder.write_text("no folder")
+    assert opened(tmp_path).select(Request()).keyframes == first
+
+
+@pytest.mark.parametrize("content", ["[3", "[" * 100_000, "{}", "[]"])
+def test_a_cache_of_digests_that_cannot_be_read_is_an_empty_one(content: str, tmp_path: Path, tables: Tables) -> None:
+    first = select(tmp_path, tables).keyframes
     for cache in (tmp_path / "index").glob("root-*/*.json"):
-        cache.write_text("[3")
+        cache.write_text(content)
     assert opened(tmp_path).select(Request()).keyframes == first
-    columns = folder / "columns.bin"
-    whole = columns.read_bytes()
-    columns.write_bytes(whole[:-2])
-    assert opened(tmp_path).select(Request()).keyframes == first
-    assert columns.read_bytes() == whole
-    columns.write_bytes(b"\x7f" * len(whole))
-    with pytest.raises(TablesError, match="delete that folder"):
-        opened(tmp_path).select(Request())
 
 
 def test_tables_that_change_while_they_are_read_make_no_index(

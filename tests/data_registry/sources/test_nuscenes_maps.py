@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -134,8 +135,18 @@ def test_a_map_is_read_once_and_again_when_what_was_kept_is_damaged(
         assert opened(tmp_path).select(Request()).keyframes == first
     for name in ("columns.bin", "contents.json"):
         (kept,) = (tmp_path / "index" / "maps").glob(f"*/{name}")
-        kept.write_bytes(kept.read_bytes()[:-1])
+        kept.write_bytes(kept.read_bytes()[:-1] + b"?")
         assert opened(tmp_path).select(Request()).keyframes == first
+
+
+def test_a_polygon_beyond_repair_is_named(tmp_path: Path, tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> NoReturn:
+        raise shapely.GEOSException("TopologyException: side location conflict")
+
+    write_map(tmp_path / "root", tiny_map())
+    monkeypatch.setattr(shapely, "set_precision", refuse)
+    with pytest.raises(MapError, match=r"layer drivable_area, token .*crosses itself beyond repair .*side location"):
+        select(tmp_path, tables)
 
 
 def test_a_changed_map_is_another_map(tmp_path: Path, tables: Tables) -> None:

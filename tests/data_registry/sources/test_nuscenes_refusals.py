@@ -69,6 +69,7 @@ BAD_FIELDS = [
     ("sample_data", "sample_token", "gone", "not in table sample"),
     ("sample_data", "calibrated_sensor_token", "gone", "not in table calibrated_sensor"),
     ("sample_data", "filename", "../../secret", "below the root"),
+    ("map", "filename", f"maps/{'a' * 256}.png", "no file can be called"),
     ("sample_data", "is_key_frame", 1, "true or false"),
     ("sample_data", "width", None, "needs its size in pixels"),
     ("sample_annotation", "instance_token", "gone", "not in table instance"),
