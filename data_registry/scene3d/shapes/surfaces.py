@@ -98,7 +98,7 @@ def _floating(shape: Star, shore: Array) -> list[Mesh]:
         corners = [plan[index] + along, plan[index] + across, plan[index] - along, plan[index] - across]
         leaf = [(float(x), float(y), FILM_M + 0.002) for x, y in corners]
         leaves.append(panel(leaf, Finish(colours[index % 3], Material.FOLIAGE)))
-    return leaves
+    return [leaf for leaf in leaves if shape.holds(leaf)]
 
 
 def ice(outline: Array, height_at: HeightAt) -> Mesh:
