@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from data_registry.scene3d.shadows import Shadows
     from data_registry.scene3d.spans import Grid, Pieces
 
+SAMPLES: Final = 2
+"""Samples a pixel along each axis, unless asked otherwise."""
 DARK: Final = 1e-3
 """Light of a lamp that no longer counts, linear: a tenth of a step of 8-bit brightness in the dark."""
 
@@ -50,7 +52,7 @@ def render(
     camera: PinholeCamera,
     light: Light,
     window: tuple[int, int, int, int] | None = None,
-    samples: int = 2,
+    samples: int = SAMPLES,
     shadows: Shadows | None = None,
 ) -> Rendering:
     """Render meshes given in the ego frame at time 0.
@@ -67,12 +69,13 @@ def render(
         GeometryError: the window is empty or not in the picture, or samples is below 1.
     """
     from data_registry.scene3d.shading import nearest, resolve
+    from data_registry.scene3d.spans import Grid
 
     left, top, right, bottom = window or (0, 0, camera.width, camera.height)
     if not (0 <= left < right <= camera.width and 0 <= top < bottom <= camera.height) or samples < 1:
         size = f"{camera.width}x{camera.height}"
         raise GeometryError(f"window {window} with {samples} samples a side is not part of a {size} picture")
-    grid = (left * samples, top * samples, (right - left) * samples, (bottom - top) * samples, samples)
+    grid = Grid(left * samples, top * samples, (right - left) * samples, (bottom - top) * samples, samples)
     drawn = _drawn(meshes, camera, light, grid, shadows)
     return Rendering(*resolve(*drawn), *nearest(*drawn))
 
@@ -82,25 +85,21 @@ def photograph(
 ) -> tuple[Array, Array]:
     """Return `rgb` and `coverage` of what `render` gives for the whole picture, without the work for the rest."""
     from data_registry.scene3d.shading import resolve
+    from data_registry.scene3d.spans import Grid
 
-    samples = 2
-    grid = (0, 0, camera.width * samples, camera.height * samples, samples)
+    grid = Grid(0, 0, camera.width * SAMPLES, camera.height * SAMPLES, SAMPLES)
     return resolve(*_drawn(meshes, camera, light, grid, shadows))
 
 
 def _drawn(
-    meshes: Sequence[Mesh],
-    camera: PinholeCamera,
-    light: Light,
-    window: tuple[int, int, int, int, int],
-    shadows: Shadows | None,
+    meshes: Sequence[Mesh], camera: PinholeCamera, light: Light, grid: Grid, shadows: Shadows | None
 ) -> tuple[Buffers, Grid, Scene]:
     """Return which piece each sample of a window hits, and all that shading reads."""
     from data_registry.scene3d.shading import Scene
     from data_registry.scene3d.shadows import NO_COVER
-    from data_registry.scene3d.spans import Grid, draw, projected
+    from data_registry.scene3d.spans import draw, projected
 
-    grid, whole = Grid(*window), joined(meshes)
+    whole = joined(meshes)
     pieces = projected(camera.ego_to_camera.apply(whole.vertices), whole.faces, camera.intrinsics, grid)
     nearness = np.zeros((grid.rows, grid.columns), dtype=np.float32)
     winner = np.full((grid.rows, grid.columns), -1, dtype=np.int32)
