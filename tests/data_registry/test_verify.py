@@ -1,7 +1,6 @@
 """Verifying releases: every harm that is done to one is found, and told with its place."""
 
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,20 +15,6 @@ from data_registry.pictures import decode_mask, decode_rgb, encode_png
 from data_registry.release import ReleaseMissingError, content_digest, open_release, table_path
 from data_registry.tables import TableError
 from data_registry.verify import VerifyReport, verify
-from tasks.publish import publish
-from tests.tasks.publications import build
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("release")
-    return publish(build(folder), folder / "releases").path.resolve()
-
-
-@pytest.fixture
-def release(made: Path, tmp_path: Path) -> Path:
-    """A copy of the release that a test may harm."""
-    return shutil.copytree(made, tmp_path / "harmed")
 
 
 def what(report: VerifyReport) -> str:

@@ -1,6 +1,5 @@
 """Invariants of table `screenings`: each harm to it is found, and told with the combinations."""
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,20 +9,7 @@ import pytest
 from data_registry.components.hazards import HAZARDS
 from data_registry.release import open_release, table_path
 from data_registry.verify import verify
-from tasks.publish import publish
 from tests.data_registry.test_verify import reseal, rewrite, what
-from tests.tasks.publications import build
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("release")
-    return publish(build(folder), folder / "releases").path.resolve()
-
-
-@pytest.fixture
-def release(made: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(made, tmp_path / "harmed")
 
 
 def one(column: str, value: Any) -> pl.Expr:

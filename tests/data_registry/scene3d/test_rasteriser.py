@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from data_registry.geometry import GeometryError, GroundPlane, PinholeCamera, Transform, yaw_rotation
 from data_registry.scene3d.light import Light
 from data_registry.scene3d.mesh import Mesh, joined
-from data_registry.scene3d.rasteriser import Rendering, render
+from data_registry.scene3d.rasteriser import Rendering, photograph, render
 from data_registry.scene3d.shapes import box_truck, car, pedestrian
 from data_registry.scene3d.solids import box, panel
 from tests.data_registry.scene3d.cast import shadow_polygon
@@ -116,6 +116,14 @@ def test_things_behind_the_camera_do_not_show() -> None:
     assert not seen.coverage.any()
     assert np.isinf(seen.depth).all()
     assert (seen.owner == -1).all()
+
+
+def test_a_photograph_is_what_rendering_the_whole_picture_shows() -> None:
+    meshes = [upright(12.0, 2.0, -1.0, 0.0, 2.0), upright(9.0, 0.3, -0.9, 0.2, 1.1)]
+    whole, (rgb, coverage) = render(meshes, CAMERA, LIGHT), photograph(meshes, CAMERA, LIGHT)
+    assert 0 < coverage.sum() < coverage.size
+    assert np.array_equal(rgb, whole.rgb)
+    assert np.array_equal(coverage, whole.coverage)
 
 
 def test_rendering_twice_gives_the_same_bits() -> None:
