@@ -8,7 +8,7 @@ the centre of the top-left pixel at (0, 0), as nuScenes' intrinsics have it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -26,6 +26,25 @@ EGO_AXLE_TO_CENTRE_M: Final = 1.385
 """Body of the nuScenes vehicle, a Renault Zoe, mirrors left out; rear axle to the middle of the body."""
 EGO_FRONT_M: Final = EGO_AXLE_TO_CENTRE_M + EGO_LENGTH_M / 2
 """x of the front bumper in the ego frame: 3.427 m."""
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A vehicle's plan rectangle: metres, from the rear axle."""
+
+    length_m: float
+    width_m: float
+    axle_to_centre_m: float
+
+
+ZOE: Final = Body(EGO_LENGTH_M, EGO_WIDTH_M, EGO_AXLE_TO_CENTRE_M)
+BODIES: Final[Mapping[str, Body]] = {
+    "zoe": ZOE,
+    "zoe_lidar_0944": Body(EGO_LENGTH_M, EGO_WIDTH_M, 1.444),  # 0.5 m ahead of the LiDAR: VAD, UniAD, SparseDrive
+    "zoe_lidar_0986": Body(EGO_LENGTH_M, EGO_WIDTH_M, 1.486),  # the same with the other mount: BEV-Planner, OmniDrive
+    "zoe_wide": Body(EGO_LENGTH_M, 1.850, EGO_AXLE_TO_CENTRE_M),  # width in ST-P3 and who followed; no source is given
+}
+"""Presets of the ego body by name; all but `zoe` show how much a score hangs on it."""
 
 NEAREST_DEPTH_M: Final = 0.1
 """Points nearer to a camera's plane than this, or behind it, have no pixel."""
@@ -230,10 +249,10 @@ def rectangle(centre: Sequence[float], length: float, width: float, yaw: float) 
     return corners[:4, :2]
 
 
-def ego_footprints(poses: Array) -> Array:
-    """Return the ego body's plan corners (N, 4, 2) for poses (N, 3) of (x, y, heading) of the rear axle."""
-    half_length, half_width = EGO_LENGTH_M / 2, EGO_WIDTH_M / 2
-    local = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) * (half_length, half_width) + (EGO_AXLE_TO_CENTRE_M, 0.0)
+def ego_footprints(poses: Array, body: Body = ZOE) -> Array:
+    """Return a body's plan corners (N, 4, 2) for poses (N, 3) of (x, y, heading) of the rear axle."""
+    half = np.array([body.length_m, body.width_m]) / 2
+    local = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) * half + (body.axle_to_centre_m, 0.0)
     cosine, sine = np.cos(poses[:, 2]), np.sin(poses[:, 2])
     turn = np.stack([np.stack([cosine, -sine], axis=-1), np.stack([sine, cosine], axis=-1)], axis=-2)
     return np.einsum("nij,kj->nki", turn, local) + poses[:, None, :2]

@@ -60,6 +60,7 @@ from data_registry.records.placement import (
     Standing,
     Surface,
 )
+from data_registry.records.prediction import Prediction
 
 __all__ = [
     "BLOB_FIELDS",
@@ -90,6 +91,7 @@ __all__ = [
     "PathPoint",
     "Placement",
     "Pose",
+    "Prediction",
     "Quad",
     "Radians",
     "Record",

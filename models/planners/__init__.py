@@ -1,0 +1,1 @@
+"""Planners: what answers a case with a trajectory."""
