@@ -1,7 +1,7 @@
 """Compiled loops over paths (N, 4) of (time, x, y, heading): headings held, the cut, and the steps between points.
 
-One arithmetic for all: `data_registry.paths` writes the steps out, `data_registry.swept_distance` only visits those that
-matter. Seconds, metres, radians. Loops take whole arrays and row numbers: views of rows would be counted references.
+One arithmetic for all: `data_registry.paths` writes the steps out, `data_registry.swept_distance` only visits those
+that matter. Seconds, metres, radians. Loops take whole arrays and row numbers: views of rows cost more than they hold.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def central_moves(path: Array) -> Array:
 
 @compiled
 def follow_directions(path: Array, moves: Array, directions: Array, start_heading: float) -> Array:
-    """Return headings (N,) of central moves (N, 2) with their directions (N,): held when slow, turned when reversing."""
+    """Return headings (N,) for central moves (N, 2) in directions (N,): held when slow, turned when reversing."""
     found = np.empty(len(path))
     found[0] = start_heading
     for index in range(1, len(path)):
@@ -63,7 +63,7 @@ def steps_after(path: Array, index: int) -> int:
 
 @compiled
 def go_after(path: Array, index: int, share: float, found: Array, row: int) -> None:
-    """Write the point at a share of the way from a point to the next into a row; heading by the short arc, 1: the next."""
+    """Write the point at a share of the way to the next point into a row; heading by the short arc, 1: the next."""
     if share == 1.0:
         for column in range(4):
             found[row, column] = path[index + 1, column]
@@ -143,7 +143,7 @@ def mean_offsets(one: Array, other: Array, times: Array) -> tuple[float, float, 
 @compiled
 def are_within(numbers: Array, largest: float) -> bool:
     """Tell whether all numbers (N,) are finite and none is beyond a limit."""
-    for number in numbers:
+    for number in numbers:  # noqa: SIM110 - numba compiles no generators
         if not abs(number) <= largest:  # NaN is not
             return False
     return True
@@ -152,7 +152,7 @@ def are_within(numbers: Array, largest: float) -> bool:
 @compiled
 def increase(times: Array) -> bool:
     """Tell whether times (N,) increase strictly."""
-    for index in range(1, len(times)):
+    for index in range(1, len(times)):  # noqa: SIM110
         if not times[index] > times[index - 1]:
             return False
     return True

@@ -14,25 +14,9 @@ import shapely
 
 from data_registry.courses import Course
 from data_registry.geometry import Array, ego_footprints
-from data_registry.path_steps import (
-    SLOWEST_MPS,
-    STEP_M,
-    STEP_RAD,
-    STEP_S,
-    central_moves,
-    cut_at,
-    follow_directions,
-    stepped,
-    wrapped,
-)
+from data_registry.path_steps import STEP_S, central_moves, cut_at, follow_directions, stepped, wrapped
 from data_registry.records import Motion, PathPoint
 from data_registry.swept_distance import CONTACT_M
-
-__all__ = [
-    *("CONTACT_M", "HEADING", "HORIZON_S", "SLOWEST_MPS", "STEP_M", "STEP_RAD", "STEP_S", "PathError", "T", "X", "Y"),
-    *("clearance", "cut", "densify", "derive_headings", "headings_of", "hulls", "lane_keep", "path_of", "recorded", "straight"),
-    *("tube", "wrap"),
-]
 
 T: Final = 0
 X: Final = 1

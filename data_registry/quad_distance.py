@@ -74,7 +74,7 @@ def _cross(a: Array, first: int, second: int, b: Array, corner: int, following: 
 
 @compiled
 def _inside(x: float, y: float, ring: Array, size: int) -> bool:
-    """Tell whether a point lies in a ring of `size` rows of any orientation, by how often a ray to the right leaves it."""
+    """Tell whether a point lies in a ring of `size` rows of any orientation: a ray leaves it an odd number of times."""
     found = False
     for second in range(size):
         first = second - 1 if second else size - 1
@@ -88,7 +88,7 @@ def _inside(x: float, y: float, ring: Array, size: int) -> bool:
 @compiled
 def _outside(hull: Array, first: int, second: int, quad: Array) -> bool:
     """Tell whether the whole quad lies right of a side of the hull: then they cannot meet."""
-    for corner in range(4):
+    for corner in range(4):  # noqa: SIM110 - numba compiles no generators
         if _left(hull, first, second, quad[corner, 0], quad[corner, 1]) >= 0:
             return False
     return True
@@ -109,7 +109,7 @@ def _meet(hull: Array, size: int, quad: Array) -> bool:
 
 @compiled
 def hull_gap(points: Array, hull: Array, quad: Array) -> float:
-    """Return the distance of the hull of points (N, 2) to a quad (4, 2), 0 where they meet; `hull` (2N, 2) is scratch."""
+    """Return the distance from the hull of points (N, 2) to a quad (4, 2), 0 where they meet; scratch: (2N, 2)."""
     size = convex_hull(points, hull)
     if _meet(hull, size, quad):
         return 0.0

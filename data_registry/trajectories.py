@@ -39,7 +39,9 @@ class Start:
 ORIGIN: Final = Start()
 
 
-def flaw_of(t: Array, xy: Array, heading: Array | None, horizon_s: float = HORIZON_S, start: Start = ORIGIN) -> Flaw | None:
+def flaw_of(
+    t: Array, xy: Array, heading: Array | None, horizon_s: float = HORIZON_S, start: Start = ORIGIN
+) -> Flaw | None:
     """Return why a trajectory cannot be scored, the first reason in the order of `Flaw`; None: it can."""
     if not all(_is_finite(numbers) for numbers in (t, xy, heading) if numbers is not None):
         return "not_finite"

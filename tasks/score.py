@@ -94,7 +94,9 @@ def _by_case(regions: Sequence[PairRegion], predicted: Iterable[Predicted]) -> d
     for one in predicted:
         case = (one.pair_id, one.variant)
         if one.pair_id not in known or case in answers:
-            raise ScoreInputError(f"{one.pair_id} {one.variant}: {'answered twice' if case in answers else 'no such pair'}")
+            raise ScoreInputError(
+                f"{one.pair_id} {one.variant}: {'answered twice' if case in answers else 'no such pair'}"
+            )
         answers[case] = one
     return answers
 
