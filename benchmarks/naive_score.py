@@ -6,6 +6,7 @@ One shapely hull and one distance for each step of each pair; nothing is left ou
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Mapping
 from itertools import pairwise
@@ -46,8 +47,10 @@ def safety(path: Array, region: PairRegion) -> dict[str, float]:
     """Return ur, d, hcc and hpr."""
     quad = shapely.Polygon(region.quad)
     bodies = ego_footprints(densify(path)[:, X:])
-    hulls = [shapely.MultiPoint(np.vstack(both)).convex_hull for both in pairwise(bodies)]
-    gap = min(hull.distance(quad) for hull in hulls)
+    gap = math.inf
+    for both in pairwise(bodies):
+        hull = shapely.convex_hull(shapely.multipoints(np.concatenate(both)))
+        gap = min(gap, float(shapely.distance(hull, quad)))
     touches, safe = gap <= 1e-6, region.clearance_m
     if touches:
         return {"ur": 1.0, "d": 0.0, "hcc": 0.0, "hpr": 0.0}

@@ -75,7 +75,7 @@ def _size(path: Array, index: int) -> float:
 def _visited(path: Array, index: int, region: Array, sides: Array, best: float) -> float:
     """Return the smaller of `best` and the smallest distance on the way after a point.
 
-    Runs of steps are halved, and of two halves the one that may come nearer goes first: it leaves most of the other out.
+    Runs of steps are halved, and the half that may come nearer goes first: that leaves most of the other out.
     """
     steps = steps_after(path, index)
     turns = wrapped(path[index + 1, 3] - path[index, 3]) != 0.0

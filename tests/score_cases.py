@@ -21,10 +21,10 @@ def square(x: float, y: float, half: float = 1.0) -> Array:
 @st.composite
 def quads(draw: st.DrawFn) -> tuple[Array, Array]:
     """Draw a simple quad (4, 2), convex or concave, of either orientation, and a point (2,) that sees all of it."""
-    centre = np.array([draw(st.floats(-15, 30)), draw(st.floats(-12, 12))])
+    centre: Array = np.array([draw(st.floats(-15, 30)), draw(st.floats(-12, 12))])
     angles = [(index + draw(st.floats(0.05, 0.95))) * np.pi / 2 for index in range(4)]
     reaches = [draw(st.floats(0.4, 6)) for _ in range(4)]
-    ring = np.array([(np.cos(a) * r, np.sin(a) * r) for a, r in zip(angles, reaches, strict=True)])
+    ring: Array = np.array([(np.cos(a) * r, np.sin(a) * r) for a, r in zip(angles, reaches, strict=True)])
     return centre + (ring[::-1] if draw(st.booleans()) else ring), centre
 
 
@@ -33,14 +33,14 @@ def trajectories(draw: st.DrawFn, headed: bool | None = None) -> tuple[Array, Ar
     """Draw times from 0 to 3 s or beyond, positions from (0, 0), and headings or None: driving, reversing, standing."""
     count = draw(st.integers(1, 6))
     spans = [draw(st.sampled_from([0.25, 0.5, 1.0])) for _ in range(count)]
-    t = np.array([0.0, *np.cumsum(spans)])
+    t: Array = np.array([0.0, *np.cumsum(spans)])
     t = t if t[-1] >= 3.0 else np.append(t, 3.0 + draw(st.sampled_from([0.0, 0.3])))
     speeds = draw(st.lists(st.sampled_from([-3.0, 0.0, 0.1, 2.0, 7.5, 14.0]), min_size=len(t) - 1, max_size=len(t) - 1))
     turns = draw(st.lists(st.floats(-0.4, 0.4), min_size=len(t) - 1, max_size=len(t) - 1))
-    headings = np.array([0.0, *np.cumsum(turns)])
+    headings: Array = np.array([0.0, *np.cumsum(turns)])
     ways = np.array(speeds)[:, None] * np.diff(t)[:, None]
     moves = ways * np.column_stack([np.cos(headings[1:]), np.sin(headings[1:])])
-    xy = np.vstack([np.zeros(2), np.cumsum(moves, axis=0)])
+    xy: Array = np.vstack([np.zeros(2), np.cumsum(moves, axis=0)])
     given = draw(st.booleans()) if headed is None else headed
     return t, xy, headings if given else None
 

@@ -174,7 +174,7 @@ def test_a_long_wall_along_a_long_way_costs_nothing() -> None:
 
 def test_a_million_points_are_walked() -> None:
     t = np.linspace(0, 3, 1_000_001)
-    xy = np.column_stack([6 * t, 3 * np.sin(200 * t)])
+    xy: Array = np.column_stack([6 * t, 3 * np.sin(200 * t)])
     assert flaw_of(t, xy, None) is None
     found = swept_distance(path_of_trajectory(t, xy, None, start=ORIGIN), square(10.0, 15.0))
     assert 5 < found < 11

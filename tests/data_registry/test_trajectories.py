@@ -14,9 +14,9 @@ from data_registry.geometry import Array
 from data_registry.paths import HEADING, T, X
 from data_registry.trajectories import Start, flaw_of, path_of_trajectory
 
-T4 = np.array([0.0, 1.0, 2.0, 3.0])
-AHEAD = np.column_stack([5 * T4, 0 * T4])
-ZEROS = np.zeros(4)
+T4: Array = np.array([0.0, 1.0, 2.0, 3.0])
+ZEROS: Array = np.zeros(4)
+AHEAD: Array = np.column_stack([5.0 * T4, ZEROS])
 
 
 def with_row(rows: Array, index: int, value: object) -> Array:
@@ -112,7 +112,7 @@ def test_given_headings_are_cut_by_the_short_arc() -> None:
 def test_start_and_heading_of_the_vehicle_are_parameters() -> None:
     start = Start(3.0, -2.0, np.pi / 2)
     assert flaw_of(T4, AHEAD, None, start=start) == "start"
-    moved = np.column_stack([0 * T4 + 3, 5 * T4 - 2])
+    moved: Array = np.column_stack([ZEROS + 3, 5 * T4 - 2])
     assert flaw_of(T4, moved, ZEROS + np.pi / 2, start=start) is None
     assert flaw_of(T4, moved, ZEROS, start=start) == "heading_start"
     assert path_of_trajectory(T4, 0 * moved, None, start=start)[:, HEADING].tolist() == [np.pi / 2] * 4
