@@ -191,12 +191,13 @@ KNOWN = {
         Path([0, 2, 4], [(0, 0), (10, 0), (20, 10)]),
         2 - (0.657 + 3 * SIDE) / math.sqrt(10),
     ),
-    # 31 sums of 0.1 s go past 2.9999999999999996 s, which is the horizon but for rounding: the end lies there. A point
-    # at 3 s, 4e-16 s later, would give the end a heading made of rounding errors.
+    # ten steps of 0.3 s sum up to 2.9999999999999996 s, the horizon but for rounding: the end lies there, and the front
+    # right corner leads. A point at 3 s, 4e-16 s later, would add a heading made of rounding errors: 27 instead of 36
+    # degrees.
     "meets the horizon but for rounding": Known(
-        box(0, 40, 20, 21),
-        Path([*accumulate([0.1] * 34, initial=0.0)], [(0.7 * i, 0.5 * i) for i in range(35)]),
-        20 - (15 + (5 * FRONT + 7 * SIDE) / math.sqrt(74)),
+        box(26, 28, 10, 20),
+        Path([*accumulate([0.3] * 12, initial=0.0)], [(2.1 * i, 1.5 * i) for i in range(13)]),
+        26 - (21 + (7 * FRONT + 5 * SIDE) / math.sqrt(74)),
     ),
 }
 
@@ -288,10 +289,7 @@ FIVE = straight(5)
 NAN, INF = math.nan, math.inf
 FLAWED = {
     "time is not a number": (replace(FIVE, t=[0, 1, NAN, 3]), "not_finite"),
-    "position is infinite after the horizon": (
-        Path([0, 3, 4], [(0, 0), (9, 0), (INF, 0)]),
-        "not_finite",
-    ),
+    "position is infinite after the horizon": (Path([0, 3, 4], [(0, 0), (9, 0), (INF, 0)]), "not_finite"),
     "heading is not a number": (replace(FIVE, heading=[0, 0, 0, NAN]), "not_finite"),
     "nothing": (Path([], []), "length"),
     "a position too few": (replace(FIVE, xy=FIVE.xy[:3]), "length"),
@@ -307,6 +305,11 @@ FLAWED = {
     "one point": (Path([0], [(0, 0)]), "short"),
     "starts 5.1 degrees aside": (replace(FIVE, heading=[-5.1 * DEGREE, 0, 0, 0]), "heading_start"),
     "starts backwards": (replace(FIVE, heading=[math.pi] * 4), "heading_start"),
+    # several: the first of not_finite, length, order, start, short, heading_start
+    "is no number and a heading too few": (replace(FIVE, t=[0, 1, NAN, 3], heading=[0, 0, 0]), "not_finite"),
+    "a position too few and a time twice": (Path([0, 1, 1, 3], FIVE.xy[:3]), "length"),
+    "starts late and ends early": (replace(FIVE, t=[0.5, 1, 2, 2.5]), "start"),
+    "ends early and starts backwards": (replace(FIVE, t=[0, 1, 2, 2.5], heading=[math.pi] * 4), "short"),
     # no flaws
     "starts 5e-7 away": (replace(FIVE, t=[5e-7, 1, 2, 3], xy=[(3e-7, -4e-7), *FIVE.xy[1:]]), "ok"),
     "ends 5e-7 s early": (replace(FIVE, t=[0, 1, 2, 3 - 5e-7]), "ok"),
