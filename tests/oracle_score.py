@@ -4,7 +4,7 @@ Plain loops over Python floats; shapely makes hulls and measures distances. It i
 contracts (`data_registry.evaluation`, `Body`). Where DESIGN leaves room, this is how it was read:
 
 - A trajectory with several flaws gets the first of `Flaw` in the order of that literal. `not_finite` looks at every
-  number of t, xy and heading, those after the horizon too.
+  number of t, xy and heading, those after the horizon too; a finite number is finite however large.
 - `length`: no times, no positions, or not equally many times, positions and headings. One point alone is `short`.
 - "t[0] = 0, xy[0] = (0, 0) within 1e-6": both within 1e-6, the position by its distance. What lies within is used as it
   came, nothing is moved to 0; before the first time the vehicle stands at its first position.
