@@ -19,6 +19,8 @@ STEP_S: Final = 0.1
 STEP_RAD: Final = float(np.deg2rad(5.0))
 STEP_M: Final = 1.0
 """Largest time, turn and way between two footprints of a tube."""
+NEAR_S: Final = 1e-6
+"""A path that ends this much before the horizon reaches it (DESIGN section 5)."""
 
 
 @compiled
@@ -106,12 +108,16 @@ def _first_not_before(path: Array, seconds: float) -> int:
 
 @compiled
 def cut_at(path: Array, horizon_s: float) -> Array:
-    """Return the path up to a time, its last point interpolated; one that ends earlier is returned whole."""
-    if path[len(path) - 1, 0] <= horizon_s:
+    """Return the path up to a time, its last point interpolated; one that ends earlier is returned whole.
+
+    A point that lies `NEAR_S` before that time at most is the last: another one so soon after it would have a velocity
+    made of rounding errors.
+    """
+    if path[len(path) - 1, 0] < horizon_s - NEAR_S:
         return path
-    after = _first_not_before(path, horizon_s)
+    after = _first_not_before(path, horizon_s - NEAR_S)
     found = path[: after + 1].copy()
-    if path[after, 0] != horizon_s and after > 0:
+    if path[after, 0] > horizon_s and after > 0:
         share = (horizon_s - path[after - 1, 0]) / (path[after, 0] - path[after - 1, 0])
         go_after(path, after - 1, share, found, after)
     return found

@@ -14,11 +14,11 @@ import numpy as np
 
 from data_registry.evaluation import Flaw
 from data_registry.geometry import Array
-from data_registry.path_steps import are_within, increase
+from data_registry.path_steps import NEAR_S, are_within, increase
 from data_registry.paths import HEADING, HORIZON_S, T, X, Y, cut, headings_of, wrap
 
 NEAR: Final = 1e-6
-"""How far the first point may be from time 0 and the start, and the last time short of the horizon; seconds, metres."""
+"""How far the first point may be from time 0, seconds, and from the start, metres, in whichever direction."""
 LARGEST: Final = 1e9
 """Numbers beyond this count as not finite: there a double is too coarse to tell contact, 1e-6 m, from none."""
 START_TURN_RAD: Final = float(np.deg2rad(5.0))
@@ -49,9 +49,9 @@ def flaw_of(
         return "length"
     if not increase(t):
         return "order"
-    if max(abs(t[0]), abs(xy[0, 0] - start.x), abs(xy[0, 1] - start.y)) > NEAR:
+    if abs(t[0]) > NEAR or np.hypot(xy[0, 0] - start.x, xy[0, 1] - start.y) > NEAR:
         return "start"
-    if t[-1] < horizon_s - NEAR:
+    if t[-1] < horizon_s - NEAR_S:
         return "short"
     if heading is not None and abs(wrap(heading[0] - start.heading)) > START_TURN_RAD + _ROUNDING_RAD:
         return "heading_start"
