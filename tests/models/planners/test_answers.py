@@ -28,6 +28,7 @@ BAD: dict[str, tuple[str, Array, Array, Array | None]] = {
     "NaN in a place": ("not_finite", TIMES, changed(WAY, (3, 1), np.nan), None),
     "an endless time": ("not_finite", changed(TIMES, 6, np.inf), WAY, None),
     "NaN in a heading": ("not_finite", TIMES, WAY, changed(STRAIGHT, 6, np.nan)),
+    "a place beyond any road": ("not_finite", TIMES, changed(WAY, (3, 0), -1e10), None),
     "a time twice": ("order", changed(TIMES, 3, 1.0), WAY, None),
     "times that the record makes one": ("order", changed(TIMES, 3, 1.0 + 1e-8), WAY, None),
     "a late start": ("start", TIMES + 0.5, WAY, None),
