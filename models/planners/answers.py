@@ -9,17 +9,11 @@ import numpy as np
 from data_registry.evaluation import Flaw, Status
 from data_registry.geometry import Array
 from data_registry.identity import METRE_STEP
-from data_registry.paths import HORIZON_S, wrap
+from data_registry.paths import HORIZON_S
 from data_registry.records import Prediction
 from data_registry.records.base import Xy
+from data_registry.trajectories import LARGEST, flaw_of
 from models.planners.planner import Case
-
-START: Final = 1e-6
-"""How far from 0 a trajectory may begin, seconds and metres, and by how much it may end before the horizon, seconds."""
-LARGEST: Final = 1e9
-"""Numbers beyond this count as not finite: there a double is too coarse to tell contact, 1e-6 m, from none."""
-HEADING_START_RAD: Final = float(np.deg2rad(5.0)) + 1e-9
-"""The ego frame is the vehicle's own: a first heading further off 0 than this is in some other frame."""
 
 FLAWS: Final[dict[Flaw, str]] = {
     "not_finite": f"the trajectory holds NaN, infinity or a number beyond {LARGEST:.0e}",
@@ -30,30 +24,6 @@ FLAWS: Final[dict[Flaw, str]] = {
     "heading_start": "the first heading is more than 5 degrees off 0",
 }
 """What is wrong with a trajectory, in words."""
-
-
-def flaw_of(times: Array, positions: Array, headings: Array | None = None) -> Flaw | None:
-    """Return why a trajectory cannot be scored, the first reason in the order of `Flaw`; None: it can.
-
-    Args:
-        times: (N,), seconds from the keyframe.
-        positions: (N, 2), rear axle in the ego frame at time 0, metres.
-        headings: (N,), radians, left positive; None: to be derived.
-    """
-    if not all((np.abs(values) <= LARGEST).all() for values in (times, positions, headings) if values is not None):
-        return "not_finite"
-    count = len(times) if times.ndim == 1 else 0
-    if not count or positions.shape != (count, 2) or (headings is not None and headings.shape != (count,)):
-        return "length"
-    if not (np.diff(times) > 0).all():
-        return "order"
-    if abs(float(times[0])) > START or float(np.abs(positions[0]).max()) > START:
-        return "start"
-    if float(times[-1]) < HORIZON_S - START:
-        return "short"
-    if headings is not None and abs(wrap(float(headings[0]))) > HEADING_START_RAD:
-        return "heading_start"
-    return None
 
 
 def answered(case: Case, times: Array, positions: Array, headings: Array | None = None) -> Prediction:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from data_registry.identity import sha256
 from data_registry.sources.nuscenes import (
     CanBusError,
     NuScenes,

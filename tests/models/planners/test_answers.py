@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from data_registry.geometry import Array
-from models.planners.answers import FLAWS, answered, flaw_of, ineligible
+from data_registry.trajectories import flaw_of
+from models.planners.answers import FLAWS, answered, ineligible
 from tests.planner_cases import case
 
 TIMES = np.arange(0.0, 3.1, 0.5)
