@@ -30,8 +30,8 @@ def with_row(rows: Array, index: int, value: object) -> Array:
     [
         (None, T4, AHEAD, None),
         (None, T4, AHEAD, ZEROS),
-        (None, T4 + 7e-7, AHEAD + 9e-7, None),
-        (None, with_row(T4, 3, 3.0 - 7e-7), AHEAD, None),
+        (None, T4 + 9e-7, AHEAD + 7e-7, None),
+        (None, with_row(T4, 3, 3.0 - 9e-7), AHEAD, None),
         (None, T4, AHEAD, ZEROS + np.deg2rad(5.0)),
         (None, T4, AHEAD, ZEROS - np.deg2rad(5.0) + 4 * np.pi),
         (None, np.array([0.0, 5e-324, 3.0]), AHEAD[:3], None),
