@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 
 
 SOURCES: Final = (
-    *("compiled", "geometry", "path_steps", "quad_distance", "swept_distance"),
+    *("compiled", "geometry", "path_steps", "quad_distance", "resampling", "swept_distance"),
     *(f"scene3d/{name}" for name in ("spans", "fragments", "grain", "raw_noise", "shading", "shadows")),
     *("scene3d/materials", "scene3d/light", "sources/streetset/film"),
 )
