@@ -105,9 +105,9 @@ class Figures:
         """Return a coverage row, None when there is none."""
         return self._coverage.get((planner, level, group))
 
-    def bounds(self, planners: Sequence[ShownPlanner], metric: str) -> list[float | None]:
+    def bounds(self, planners: Sequence[ShownPlanner], metric: str, mode: str) -> list[float | None]:
         """Return all overall means and interval ends of a metric."""
-        rows = [self.value(planner.name, "overall", "", metric) for planner in planners]
+        rows = [self.value(planner.name, "overall", "", metric, mode) for planner in planners]
         return [row[key] for row in rows if row for key in ("mean", "low", "high")]
 
     def cell(self, key: Key, axis: Axis | None = None, best: float | None = None) -> Cell:
@@ -136,9 +136,10 @@ class Figures:
             plot=None if axis is None else axis.plot(row["mean"], row["low"], row["high"]),
         )
 
-    def best(self, planners: Sequence[ShownPlanner], level: str, groups: Sequence[str], metric: str) -> float:
-        """Return the largest goodness among groups, rounded up to a tenth: the end of their colour scale."""
-        rows = [self.value(planner.name, level, group, metric) for planner in planners for group in groups]
+    def best(self, planners: Sequence[ShownPlanner], level: str, groups: Sequence[str], what: tuple[str, str]) -> float:
+        """Return the largest goodness of (metric, mode) among groups, rounded up to a tenth: the end of their colour scale."""
+        metric, mode = what
+        rows = [self.value(planner.name, level, group, metric, mode) for planner in planners for group in groups]
         found = [goodness(row["mean"], metric) for row in rows if row and row["mean"] is not None]
         return max(0.1, math.ceil(round(10 * max(found, default=0.0), 6)) / 10)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 
 import polars as pl
 from PIL import Image
@@ -54,7 +54,7 @@ class EvaluationPage:
     release_digest: str
     """Digest of the release, or of its component that was evaluated."""
     planners: Sequence[ShownPlanner]
-    """In the order of the leaderboard; oracles may stand anywhere, they are shown below."""
+    """In the order of the leaderboard; oracles may stand anywhere, they are shown below without a rank."""
     summary: pl.DataFrame
     """Schema SUMMARY."""
     coverage: pl.DataFrame
@@ -77,6 +77,8 @@ class EvaluationPage:
     """What the scores were made with, and what they are bound to: name and value, in the order shown."""
     body: Body = ZOE
     horizon_s: float = HORIZON_S
+    ranked_by: Literal["strict", "plain"] = "strict"
+    """Which means the order follows: they are the ones that leaderboard, heat map and tables show large."""
     clearance_factor: float = 1.0
     """By which the evaluation multiplied the clearance that each task requires."""
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from data_registry.evaluation import METRICS, STRICT
 from qa_audit.evaluation_report import links
 from qa_audit.evaluation_report.agreement import outcome_of
 from qa_audit.evaluation_report.cells import Axis, Cell, Figures, axis_over, group_name, groups_of
@@ -27,7 +28,7 @@ class Standing:
     planner: ShownPlanner
     rank: int | None
     figures: dict[str, Cell]
-    """By metric; `strict_<metric>` for strict ones."""
+    """By metric; `other_<metric>` in the mode that does not decide the order."""
     contact: Cell
     """How many pairs are in contact."""
     coverage: dict[str, Cell]
@@ -72,29 +73,44 @@ class Tables:
     def __init__(self, page: EvaluationPage) -> None:
         """Take a page whose parts agree."""
         self.page = page
+        self.mode = page.ranked_by
+        self.other_mode = "plain" if page.ranked_by == "strict" else "strict"
         self.figures = Figures(page)
         self.planners = [*page.ranked, *page.oracles]
         self.axes: dict[str, Axis] = {
-            metric: axis_over(self.figures.bounds(self.planners, metric), metric) for metric in ("hcc", "ur")
+            metric: axis_over(self.figures.bounds(self.planners, metric, self.mode), metric) for metric in ("hcc", "ur")
         }
         self._family_of = {pair.task: pair.family for pair in page.pairs}
 
     def leaderboard(self) -> list[Standing]:
         """Return ranked planners, then oracles."""
-        ranks = {planner.name: number for number, planner in enumerate(self.page.ranked, start=1)}
+        ranks = self._ranks()
         return [self._standing(planner, ranks.get(planner.name)) for planner in self.planners]
+
+    def _ranks(self) -> dict[str, int]:
+        """Return places by planner: equal figures share one, who has no figure has none."""
+        ranks: dict[str, int] = {}
+        before, place = None, 0
+        for number, planner in enumerate(self.page.ranked, start=1):
+            rows = [self.figures.value(planner.name, "overall", "", metric, self.mode) for metric in ("hcc", "ur")]
+            means = [row["mean"] for row in rows if row is not None]
+            if None not in means and len(means) == len(rows):
+                place = place if means == before else number
+                ranks[planner.name], before = place, means
+        return ranks
 
     def _standing(self, planner: ShownPlanner, rank: int | None) -> Standing:
         name = planner.name
-        cells = {
-            metric: self.figures.cell((name, "overall", "", metric, "plain"), self.axes.get(metric))
-            for metric in ("hcc", "ur", "hpr", "d", "cts", "cts_x", "cts_y")
-        }
-        for metric in ("hcc", "ur", "hpr"):
-            cells[f"strict_{metric}"] = self.figures.cell((name, "overall", "", metric, "strict"))
+        keys = {metric: (name, "overall", "", metric, self._mode_of(metric)) for metric in METRICS}
+        cells = {metric: self.figures.cell(key, self.axes.get(metric)) for metric, key in keys.items()}
+        for metric in STRICT:
+            cells[f"other_{metric}"] = self.figures.cell((name, "overall", "", metric, self.other_mode))
         touched = int(self.page.scores[name]["ur"].fill_null(0).sum())
-        contact = Cell(f"{touched:,}", links.pairs_link(name, links.CONTACT))
+        contact = Cell(f"{touched:,}", links.pairs_link(name, links.CONTACT) if touched else "")
         return Standing(planner, rank, cells, contact, self._coverage(name))
+
+    def _mode_of(self, metric: str) -> str:
+        return self.mode if metric in STRICT else "plain"
 
     def _coverage(self, name: str) -> dict[str, Cell]:
         row = self.figures.covered(name) or {}
@@ -110,7 +126,7 @@ class Tables:
     def groups(self, level: str) -> list[GroupRow]:
         """Return the rows of a level, tasks in the order of their families."""
         names = groups_of(self.page.summary, level)
-        best = {metric: self.figures.best(self.planners, level, names, metric) for metric in _TINTED}
+        best = {metric: self.figures.best(self.planners, level, names, (metric, self.mode)) for metric in _TINTED}
         rows = [
             GroupRow(
                 group_name(level, name),
@@ -123,9 +139,11 @@ class Tables:
 
     def _group_cells(self, planner: str, level: str, group: str, best: dict[str, float]) -> dict[str, Cell]:
         cells = {
-            metric: self.figures.cell((planner, level, group, metric, "plain"), best=best.get(metric))
+            metric: self.figures.cell((planner, level, group, metric, self._mode_of(metric)), best=best.get(metric))
             for metric in GROUP_METRICS
         }
+        for metric in STRICT:
+            cells[f"other_{metric}"] = self.figures.cell((planner, level, group, metric, self.other_mode))
         row = self.figures.covered(planner, level, group) or {"scored": 0, "failed": 0, "ineligible": 0, "pairs": 0}
         left_out = [f"{row[key]:,} {key}" for key in ("failed", "ineligible") if row[key]]
         href = links.pairs_link(planner, "", level, group)
@@ -142,12 +160,12 @@ class Tables:
     def heat_map(self) -> tuple[list[tuple[str, str]], list[tuple[ShownPlanner, Cell, list[Cell]]], float]:
         """Return families (id, name), rows of planner, overall cell and a cell a family, and the scale's end."""
         names = groups_of(self.page.summary, "family")
-        best = self.figures.best(self.planners, "family", names, "hcc")
+        best = self.figures.best(self.planners, "family", names, ("hcc", self.mode))
         rows = [
             (
                 planner,
-                self.figures.cell((planner.name, "overall", "", "hcc", "plain"), best=best),
-                [self.figures.cell((planner.name, "family", name, "hcc", "plain"), best=best) for name in names],
+                self.figures.cell((planner.name, "overall", "", "hcc", self.mode), best=best),
+                [self.figures.cell((planner.name, "family", name, "hcc", self.mode), best=best) for name in names],
             )
             for planner in self.planners
         ]

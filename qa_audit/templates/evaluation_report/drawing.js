@@ -43,10 +43,12 @@ function wayShapes(planner, way, variant, place, labelled) {
   const seconds = [1, 2, 3, 4, 5].map((time) => poseAt(way, time)).filter((pose) => pose);
   if (variant === "edited") group.append(...seconds.map((pose) => svg("polygon", { class: "print", points: points(footprint(pose), place) })));
   group.append(svg("polyline", { class: `way ${variant}`, points: points(line, place) }));
+  let free = Infinity; // labels of a body that stands would lie on each other
   for (const pose of variant === "edited" ? seconds : []) {
     const [x, y] = place([pose[1], pose[2]]);
     group.append(svg("circle", { class: "tick", cx: x.toFixed(1), cy: y.toFixed(1), r: 3.2 }));
-    if (labelled) group.append(svg("text", { x: (x + 7).toFixed(1), y: (y + 4).toFixed(1) }, `${pose[0]} s`));
+    if (labelled && Math.abs(free - y) > 14) group.append(svg("text", { x: (x + 7).toFixed(1), y: (y + 4).toFixed(1) }, `${pose[0]} s`));
+    free = y;
   }
   return group;
 }
