@@ -137,7 +137,7 @@ class Figures:
         )
 
     def best(self, planners: Sequence[ShownPlanner], level: str, groups: Sequence[str], what: tuple[str, str]) -> float:
-        """Return the largest goodness of (metric, mode) among groups, rounded up to a tenth: the end of their colour scale."""
+        """Return the largest goodness of (metric, mode) among groups, rounded up to a tenth: their scale's end."""
         metric, mode = what
         rows = [self.value(planner.name, level, group, metric, mode) for planner in planners for group in groups]
         found = [goodness(row["mean"], metric) for row in rows if row and row["mean"] is not None]

@@ -12,7 +12,7 @@ import polars as pl
 
 from data_registry.evaluation import METRICS, VARIANTS, PairRegion, Predicted
 from qa_audit.evaluation_report.page import EvaluationPage, PairPicture
-from qa_audit.evaluation_report.projections import body_edges, seen_area, seen_line
+from qa_audit.evaluation_report.projections import seen_area, seen_line, swept_outline
 from qa_audit.evaluation_report.trajectories import TrajectoryWriter, drawable, planned
 from qa_audit.evaluation_report.wording import titled
 
@@ -136,8 +136,8 @@ def _way(predicted: Predicted | None, picture: PairPicture, page: EvaluationPage
     if path is None:
         return None
     t, xy, heading = path
-    edges = body_edges(t, xy, heading, page.body)
+    outline = swept_outline(t, xy, heading, page.body)
     return {
         "line": seen_line(xy, picture.camera, picture.ground),
-        "body": seen_area(edges, picture.camera, picture.ground),
+        "body": seen_area(outline, picture.camera, picture.ground),
     }

@@ -11,16 +11,16 @@ import shapely
 from data_registry.geometry import NEAREST_DEPTH_M, Array, Body, GroundPlane, PinholeCamera, ego_footprints
 from data_registry.paths import densify, path_of
 
-Line = list[float]
+Line = list[int]
 """Pixels as column, row, column, row, ..."""
 
 STEP_M: Final = 0.5
 """Ground lines are projected in steps of this length: a straight line may be a curve between two that are cut."""
-_DECIMALS: Final = 0
+_SIMPLER_M: Final = 0.01
 
 
 def seen_line(points: Array, camera: PinholeCamera, ground: GroundPlane) -> list[Line]:
-    """Return the parts of a plan polyline (N, 2) that lie in the picture, put onto the ground; longest parts whole.
+    """Return the parts of a plan polyline (N, 2) that lie in the picture, put onto the ground.
 
     Parts behind the camera and beyond the picture's edge are cut off.
     """
@@ -46,16 +46,12 @@ def seen_area(corners: Array, camera: PinholeCamera, ground: GroundPlane) -> lis
     return [_line(part.exterior) for part in parts]
 
 
-def body_edges(t: Array, xy: Array, heading: Array | None, body: Body) -> Array:
-    """Return the ground that the body passes, as a polygon (2N, 2): left sides going out, right sides coming back.
-
-    It follows the front corners of the body (from the rear ones at the start), so it is the tube but for its ends.
-    """
-    path = densify(path_of(t, xy, heading))
-    bodies = ego_footprints(path[:, 1:], body)
-    left = np.vstack([bodies[:1, 1], bodies[:, 0]])
-    right = np.vstack([bodies[:1, 2], bodies[:, 3]])
-    return np.vstack([left, right[::-1]])
+def swept_outline(t: Array, xy: Array, heading: Array | None, body: Body) -> Array:
+    """Return the outline (N, 2) of the ground that a body sweeps on its way, holes left out."""
+    bodies = ego_footprints(densify(path_of(t, xy, heading))[:, 1:], body)
+    steps = np.concatenate([bodies[:-1], bodies[1:]], axis=1) if len(bodies) > 1 else bodies
+    whole: Any = shapely.union_all(shapely.convex_hull(shapely.multipoints(steps)))
+    return shapely.get_coordinates(shapely.simplify(whole, _SIMPLER_M).exterior)[:-1]
 
 
 def _edges(camera: PinholeCamera) -> tuple[float, float, float, float]:
@@ -63,8 +59,7 @@ def _edges(camera: PinholeCamera) -> tuple[float, float, float, float]:
 
 
 def _line(part: Any) -> Line:
-    flat: list[float] = np.round(shapely.get_coordinates(part), _DECIMALS).ravel().tolist()
-    return [int(value) for value in flat]
+    return np.rint(shapely.get_coordinates(part)).astype(np.int64).ravel().tolist()
 
 
 def _stepped(points: Array) -> Array:

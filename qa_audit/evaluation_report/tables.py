@@ -91,11 +91,11 @@ class Tables:
         """Return places by planner: equal figures share one, who has no figure has none."""
         ranks: dict[str, int] = {}
         before, place = None, 0
-        for number, planner in enumerate(self.page.ranked, start=1):
+        for position, planner in enumerate(self.page.ranked, start=1):
             rows = [self.figures.value(planner.name, "overall", "", metric, self.mode) for metric in ("hcc", "ur")]
             means = [row["mean"] for row in rows if row is not None]
             if None not in means and len(means) == len(rows):
-                place = place if means == before else number
+                place = place if means == before else position
                 ranks[planner.name], before = place, means
         return ranks
 
@@ -278,10 +278,9 @@ def _changed(row: dict[str, Any] | None, default: dict[str, Any] | None) -> tupl
     """Return a mean's cell, and its change from the default's."""
     if row is None or row["mean"] is None:
         return Cell("–", reason="no pair"), ""
-    outcome = links.SCORED if row["is_default"] else ""
-    cell = Cell(
-        number(row["mean"], row["metric"]), links.pairs_link(row["planner"], outcome, sort=row["metric"]), n=row["n"]
-    )
+    same = default is not None and row["n"] == default["n"]  # a horizon decides which trajectories are too short
+    href = links.pairs_link(row["planner"], links.SCORED if same else links.COUNTED, sort=row["metric"])
+    cell = Cell(number(row["mean"], row["metric"]), href, n=row["n"] if same else 0)
     if row["is_default"] or default is None or default["mean"] is None:
         return cell, ""
     return cell, number(row["mean"] - default["mean"], row["metric"], signed=True)

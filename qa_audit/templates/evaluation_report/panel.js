@@ -60,7 +60,7 @@ function plan(pair, chosen) {
     key("on edited pictures", svg("g", { class: first }, line("edited"))), key("on source pictures", svg("g", { class: first }, line("source"))),
     key("swept body", svg("g", { class: first }, svg("rect", { class: "tube", x: 1, y: 1, width: 24, height: 10 }))),
     key("hazard region", svg("rect", { class: "region", x: 2, y: 2, width: 22, height: 8 })),
-    key(`clearance ${PAIRS.clearance[pair].toFixed(1)} m`, svg("g", { class: "bev" }, svg("rect", { class: "ring", x: 1, y: 1, width: 24, height: 10 })))];
+    key(`clearance ${PAIRS.clearance[pair].toFixed(1)} m`, svg("rect", { class: "ring", x: 1, y: 1, width: 24, height: 10 }))];
   return el("div", { class: "card" }, planView(pair, chosen), el("ul", { class: "key" }, entries));
 }
 
