@@ -173,7 +173,7 @@ def test_a_pairs_plan_view_draws_region_ring_both_ways_and_the_body_that_was_sco
     expected = tube(_way(evaluation, pair.pair_id))
     swept = "id => sweep(trajectoryOf(PLANNERS.find(one => one.name === 'swerve'), PAIRS.id.indexOf(id), 'edited'))"
     hulls = page.evaluate(swept, pair.pair_id)
-    drawn = shapely.union_all([shapely.polygons(np.array(hull)) for hull in hulls])
+    drawn = shapely.union_all(np.array([shapely.Polygon(hull) for hull in hulls]))
     assert shapely.area(shapely.symmetric_difference(drawn, expected)) < 0.01 * shapely.area(expected)
     expect(plan.locator(".tube.edited polygon")).to_have_count(len(hulls))
     distance = evaluation.scores[PLANNER].filter(pl.col("pair_id") == pair.pair_id)["d"][0]
