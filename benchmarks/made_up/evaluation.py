@@ -92,7 +92,7 @@ def made_up(size: MadeUp) -> EvaluationPage:
         pairs=pairs,
         predictions=predictions,
         pictures={pair: _pictures(by_id[pair]) for pair in choose_pairs(scores, size.pictured)},
-        settings={"Body": "zoe", "Horizon": "3.0 s", "Clearance": "as each task requires"},
+        settings={"component hazards": "45cf" * 16},
     )
 
 

@@ -155,7 +155,7 @@ class Tables:
         frame = self.page.summary.filter(
             pl.col("level") == level, pl.col("mean").is_not_null(), pl.col("low").is_null()
         )
-        return sorted(set(frame["reason"].to_list()) - {""})
+        return sorted({reason.removeprefix("no interval: ") for reason in frame["reason"].to_list()} - {""})
 
     def heat_map(self) -> tuple[list[tuple[str, str]], list[tuple[ShownPlanner, Cell, list[Cell]]], float]:
         """Return families (id, name), rows of planner, overall cell and a cell a family, and the scale's end."""
@@ -173,7 +173,8 @@ class Tables:
 
     def conflicts(self) -> tuple[list[ShownPlanner], Axis, list[tuple[str, list[Cell]]]]:
         """Return the planners whose UR is the conflict rate, its axis, and a row overall and for each family."""
-        planners = [planner for planner in self.planners if planner.name in self.page.conflict]
+        known = {planner.name: planner for planner in self.planners}
+        planners = [known[name] for name in self.page.conflict if name in known]
         axis = Axis(0.0, 1.0, "ur")
         groups = [("overall", "", "All pairs")]
         groups += [("family", name, titled(name)) for name in groups_of(self.page.summary, "family")]
