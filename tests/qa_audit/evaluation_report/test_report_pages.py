@@ -322,6 +322,15 @@ def test_every_text_stands_out_from_its_ground(visit: Visit, report: Path, schem
     assert page.evaluate(CONTRAST) == []
 
 
+def test_print_is_light_and_as_wide_as_the_paper(visit: Visit, report: Path) -> None:
+    page = visit(report, width=760, color_scheme="dark")
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.querySelector('.card')).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.evaluate("document.documentElement.scrollWidth") == 760
+    expect(page.locator("table.board thead")).to_be_visible()
+    expect(page.locator(".top")).to_be_hidden()
+
+
 def test_hostile_texts_stay_texts(visit: Visit, tmp_path: Path) -> None:
     page_of = _hostile(made_up(MadeUp(pairs=6, planners=("swerve",), pictured=1)))
     path = tmp_path / "report.html"
@@ -335,7 +344,10 @@ def test_hostile_texts_stay_texts(visit: Visit, tmp_path: Path) -> None:
     page.locator(".paircard").first.click()
     expect(page.locator("#pair-view .id")).to_contain_text(EVIL)
     expect(page.locator(".results")).to_contain_text(EVIL)
-    page.evaluate("history.back()")
+    page.go_back()
+    page.go_back()
+    page.locator('#coverage a[href*="failed%3A"]').click()  # a failure that nobody knows is named as the file names it
+    expect(page.locator(".paircard .badge")).to_have_text(f"failed: {EVIL}")
     for address in (f"#pair?id={quote(EVIL)}", f"#pairs?planner={quote(EVIL)}&task=%zz&sort=__proto__", "#<b>"):
         page.evaluate("address => { location.hash = address }", address)
     expect(page.locator("#report-view")).to_be_visible()
@@ -346,6 +358,7 @@ def _hostile(page: EvaluationPage) -> EvaluationPage:
     """Return the page with hostile planner, scene, task, split, family, ids and reasons."""
     evil = pl.lit(EVIL)
     name, scores = EVIL + "planner", page.scores["swerve"]
+    scores = scores.with_columns(pl.col("edited").str.replace("^parse_failed$", EVIL.replace("$", "$$")))
     scores = scores.with_columns(
         pl.col("pair_id") + evil, pl.col("task", "family", "scene") + evil, split=evil, reason=evil
     )
