@@ -28,7 +28,7 @@ class Standing:
     planner: ShownPlanner
     rank: int | None
     figures: dict[str, Cell]
-    """By metric; `other_<metric>` in the mode that does not decide the order."""
+    """By metric; `other_<metric>`: in the mode that does not decide the order, `by_task_<metric>`: mean over tasks."""
     contact: Cell
     """How many pairs are in contact."""
     coverage: dict[str, Cell]
@@ -105,6 +105,7 @@ class Tables:
         cells = {metric: self.figures.cell(key, self.axes.get(metric)) for metric, key in keys.items()}
         for metric in STRICT:
             cells[f"other_{metric}"] = self.figures.cell((name, "overall", "", metric, self.other_mode))
+            cells[f"by_task_{metric}"] = self.figures.cell((name, "task_macro", "", metric, self.mode))
         touched = int(self.page.scores[name]["ur"].fill_null(0).sum())
         contact = Cell(f"{touched:,}", links.pairs_link(name, links.CONTACT) if touched else "")
         return Standing(planner, rank, cells, contact, self._coverage(name))

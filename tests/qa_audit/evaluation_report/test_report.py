@@ -61,6 +61,16 @@ def test_oracles_have_no_rank_and_stand_last(evaluation: EvaluationPage) -> None
     ]
 
 
+def test_the_leaderboard_has_strict_plain_and_task_means_each_over_its_own_pairs(evaluation: EvaluationPage) -> None:
+    figures = Tables(evaluation).leaderboard()[0].figures
+    frame = evaluation.scores["swerve"]
+    by_task = frame.with_columns(pl.col("hcc").fill_null(0.0)).group_by("task").agg(pl.mean("hcc"))["hcc"].to_numpy()
+    means = [frame["hcc"].fill_null(0.0).to_numpy(), frame["hcc"].drop_nulls().to_numpy(), by_task]
+    shown = [figures[name] for name in ("hcc", "other_hcc", "by_task_hcc")]
+    assert [cell.text for cell in shown] == [f"{100 * float(values.mean()):.1f}" for values in means]
+    assert [cell.n for cell in shown] == [30, 27, 30]
+
+
 def test_planners_with_equal_figures_share_a_rank() -> None:
     page = made_up(MadeUp(pairs=10, planners=("slow", "stop"), pictured=0))
     first = page.planners[0].name
