@@ -154,6 +154,10 @@ class StreetSource:
         """Return the one keyframe."""
         return Selection((keyframe(),), ())
 
+    def file_name(self, keyframe: Keyframe, camera: Camera) -> str:
+        """Return a name made of sensor and offset."""
+        return f"samples/{camera.sensor_id}/{keyframe.token}{camera.frame_offset}.png"
+
     def picture(self, keyframe: Keyframe, camera: Camera) -> bytes:
         """Return a picture, checked against the keyframe as real sources do."""
         self.asked.append((camera.sensor_id, camera.frame_offset))

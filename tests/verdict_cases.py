@@ -151,6 +151,10 @@ class Memory:
     def select(self, request: Request) -> Selection:
         return Selection((street(),), ())
 
+    def file_name(self, keyframe: Keyframe, camera: Camera) -> str:
+        """Return a name made of sensor and offset."""
+        return f"samples/{camera.sensor_id}/{keyframe.token}{camera.frame_offset}.png"
+
     def picture(self, keyframe: Keyframe, camera: Camera) -> bytes:
         return encode_png(picture(camera.sensor_id))
 

@@ -24,8 +24,9 @@ class Prediction(Record):
     """Left positive; None: to be derived from the positions."""
     reason: str = ""
     """Why there is no trajectory, in a few words."""
-    component_digest: Sha256
-    """Digest of the release's component `hazards` that the case is from."""
+    component_digest: Sha256 | None = None
+    """Digest of the release's component `hazards` that the case is from: stated wherever predictions leave the store.
+    None in what stage predict stores: the same pictures have the same prediction in every release."""
     inputs_sha256: Sha256
     """Digest of the case's pictures (`Case.inputs_sha256`): what the planner was given to look at."""
 

@@ -99,3 +99,11 @@ class Source(Protocol):
             SourceChangedError: its digest is not the keyframe's.
         """
         ...
+
+    def file_name(self, keyframe: Keyframe, camera: Camera) -> str:
+        """Return where one picture file of a keyframe lies below the root, with forward slashes.
+
+        Raises:
+            SourceError: the keyframe or camera is not of this root.
+        """
+        ...

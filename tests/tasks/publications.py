@@ -88,6 +88,9 @@ class Logs:
             tuple(frames), (Skipped("streetset/town/dddd", "no_pictures", "/srv/logs/x/a.jpg is missing"),)
         )
 
+    def file_name(self, keyframe: Keyframe, camera: Camera) -> str:
+        return f"samples/{camera.sensor_id}/{keyframe.token}{camera.frame_offset}.png"
+
     def picture(self, keyframe: Keyframe, camera: Camera) -> bytes:
         self.asked += 1
         if camera.sha256 is None:

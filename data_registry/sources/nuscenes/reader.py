@@ -250,7 +250,7 @@ class NuScenes:
             PictureMissingError: the file is gone, or was never there.
             PictureChangedError: its digest is not the keyframe's.
         """
-        path = self._root / self._filename(keyframe, camera)
+        path = self._root / self.file_name(keyframe, camera)
         if camera.sha256 is None:
             raise PictureMissingError(f"{path} was not there when {keyframe.id} was made: fetch it and build again")
         try:
@@ -266,7 +266,12 @@ class NuScenes:
             )
         return content
 
-    def _filename(self, keyframe: Keyframe, camera: Camera) -> str:
+    def file_name(self, keyframe: Keyframe, camera: Camera) -> str:
+        """Return where a picture of a keyframe lies below the root; whether it is there is not looked at.
+
+        Raises:
+            UnknownRequestError: the keyframe or camera is not of this root.
+        """
         if keyframe.dataset == self._dataset and self._index.owner(keyframe.token) == keyframe.scene:
             log = self._index.scene(keyframe.scene)
             number = [moment.token for moment in log.moments].index(keyframe.token) + camera.frame_offset
