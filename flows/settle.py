@@ -137,7 +137,7 @@ def _by_drains(work: Work, step: str) -> StageResults[Any, Any]:
         fruitless = 0 if len(left.keys) < before else fruitless + 1
         if done or all(run.state == "COMPLETED" for run in runs):
             break  # what is left now has used up its tries
-    return _with_errors(work, look_up(chosen, items, ledger))
+    return _with_errors(work, look_up(chosen, items, ledger), {chosen.key(item) for item in items})
 
 
 @dataclass
@@ -174,7 +174,8 @@ def _one_round(work: Work, left: _Left) -> tuple[DrainRun, ...]:
     return runs
 
 
-def _with_errors(work: Work, results: StageResults[Any, Any]) -> StageResults[Any, Any]:
+def _with_errors(work: Work, results: StageResults[Any, Any], keys: set[Digest]) -> StageResults[Any, Any]:
     """Put the last error of each try that other processes made beside the items that have no outcome."""
     attempts = work.store.ledger.attempts(run_options(work.settings).run_id, results.stage)
-    return results.with_errors({attempt.item_id: f"{attempt.error_class}: {attempt.message}" for attempt in attempts})
+    errors = {one.item_id: f"{one.error_class}: {one.message}" for one in attempts if one.key in keys}
+    return results.with_errors(errors)
