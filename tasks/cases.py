@@ -91,7 +91,7 @@ def _refuse(problems: list[str], release: Release) -> None:
         listed = "".join(f"\n  {problem}" for problem in problems[:_SHOWN])
         version, count = release.manifest.version, len(problems)
         raise CasesError(
-            f"release {version} cannot be asked about, {count} things do not fit:{listed}{more}"
+            f"no planner can be asked about release {version}; what does not fit, {count} in all:{listed}{more}"
             "\nOpen the same version of the logs that the release was made from (lock.json has its fingerprint), and"
             " check the release with `exceptiondrive verify`."
         )

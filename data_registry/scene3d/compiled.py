@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 SOURCES: Final = (
     *("compiled", "spans", "fragments", "grain", "raw_noise", "shading", "shadows", "materials", "light"),
-    *("../geometry", "../sources/streetset/film"),
+    *("../geometry", "../resampling", "../sources/streetset/film"),
 )
 """Modules whose text ends up in compiled loops."""
 

@@ -14,7 +14,6 @@ from data_registry.paths import HEADING, T, X, Y, lane_keep, path_of
 from data_registry.recent import Recent
 from data_registry.records import Keyframe, Prediction
 from models.backend import LocalBackend
-from models.evasion import STANDING_MPS
 from models.planners.answers import answered
 from models.planners.blind import TIMES, braked
 from models.planners.planner import Case, PlannerSettings
@@ -81,7 +80,7 @@ class BrakeOnHazard(LocalBackend):
         speed, course = case.keyframe.motion.speed, _course(self._courses, case.keyframe)
         region, keep_m = shapely.Polygon(case.region.quad), case.region.clearance_m + self.identity_settings.margin_m
         room = None if case.variant == "source" else free_way(course, region, keep_m)
-        if room is None or speed < STANDING_MPS:
+        if room is None or speed == 0.0:
             return _along(case, lane_keep(speed, course))
         return _along(case, lane_path(course, self._way(speed, room)))
 
