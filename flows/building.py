@@ -12,7 +12,7 @@ from rich.table import Table
 from flows.commanding import bars, named_logs, on_a_server, refuse_lonely_workers
 from flows.evaluation_text import standing_text
 from flows.exits import SHOWN, NoError, counted, program, say
-from flows.options import BuildOptions
+from flows.options import BuildOptions, EvaluationOptions, parameters_of
 from flows.terminal import plain_text
 from tasks.auxiliary import AuxiliarySettings, Draw
 
@@ -54,14 +54,14 @@ def _ready(options: BuildOptions) -> Generator[None]:
 def _built(options: BuildOptions) -> dict[str, Any]:
     from flows.build_exceptiondrive import build_exceptiondrive
 
-    return cast("dict[str, Any]", build_exceptiondrive(**vars_of(options)))
+    return cast("dict[str, Any]", build_exceptiondrive(**parameters_of(options)))
 
 
 def _evaluated(made: dict[str, Any], options: BuildOptions) -> dict[str, Any]:
     from flows.evaluate_release import evaluate_release
 
-    asked = {"settings": options.settings, "set": options.set, "store": options.store, "mode": options.mode}
-    return cast("dict[str, Any]", evaluate_release(release=made["path"], **asked))
+    asked = EvaluationOptions(made["path"], options.settings, options.set, options.store, mode=options.mode)
+    return cast("dict[str, Any]", evaluate_release(**parameters_of(asked)))
 
 
 def _require_complete(made: dict[str, Any], options: BuildOptions) -> None:
@@ -214,8 +214,3 @@ def _drawn_line(drawn: dict[str, Any]) -> str:
     if not drawn["short"]:
         return line
     return f"{line}: of the benchmark's tasks, screening left out no more in which the hazard can be seen"
-
-
-def vars_of(options: BuildOptions) -> dict[str, Any]:
-    """Return the options as flow parameters."""
-    return {name: getattr(options, name) for name in BuildOptions.__dataclass_fields__}

@@ -12,7 +12,7 @@ from data_registry.blobs import write_atomically
 from flows.commanding import bars, named_logs, on_a_server, refuse_lonely_workers
 from flows.evaluation_text import evaluation_text
 from flows.exits import counted, program, say
-from flows.options import EvaluationOptions
+from flows.options import EvaluationOptions, parameters_of
 
 
 def run_evaluation(options: EvaluationOptions, as_json: bool) -> None:
@@ -28,8 +28,7 @@ def run_evaluation(options: EvaluationOptions, as_json: bool) -> None:
     with bars(), on_a_server(settings):
         from flows.evaluate_release import evaluate_release
 
-        asked = {name: getattr(options, name) for name in EvaluationOptions.__dataclass_fields__}
-        found = cast("dict[str, Any]", evaluate_release(**asked))
+        found = cast("dict[str, Any]", evaluate_release(**parameters_of(options)))
     say(found, evaluation_text(found), as_json)
 
 

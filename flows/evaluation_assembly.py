@@ -20,7 +20,7 @@ from flows.settings import Settings
 from models.planners.planner import Planner
 from tasks.answers import AnswersFile, parse_answers_option, require_distinct
 from tasks.cases import benchmark_cases, benchmark_keyframes
-from tasks.evaluation import EvaluationError, check_evaluation_name
+from tasks.evaluation import EvaluationError, check_evaluation_name, evaluations_of
 from tasks.predicting import Predicting, choose_planners
 
 DEFAULT_NAME: Final = "default"
@@ -48,6 +48,14 @@ class Evaluating:
     files: tuple[AnswersFile, ...] = ()
     """Predictions of planners that ran elsewhere, not read yet."""
     name: str = DEFAULT_NAME
+    asked: str | None = None
+    """How the release was named."""
+
+    @property
+    def shown_home(self) -> Path:
+        """The folder of the release's evaluations, as the user would name it."""
+        home, named = evaluations_of(self.release), release_path(self.asked, self.settings).parent
+        return named / home.name if named.resolve() == home.parent else home
 
     @property
     def drains(self) -> Mapping[str, str]:
@@ -88,8 +96,8 @@ def open_evaluation(options: EvaluationOptions, settings: Settings) -> Generator
                 f"release {release.manifest.name} {release.manifest.version} has no benchmark pair: there is nothing to"
                 " score"
             )
-        steps = Predicting(cases, planners)
-        yield Evaluating(settings, store, source, release, steps, files, options.name or DEFAULT_NAME)
+        steps, name = Predicting(cases, planners), options.name or DEFAULT_NAME
+        yield Evaluating(settings, store, source, release, steps, files, name, options.release)
 
 
 def check_evaluation(options: EvaluationOptions, settings: Settings) -> None:

@@ -22,10 +22,10 @@ _OVERALL = "overall"
 
 def outcome(work: Evaluating, scored: Scored, counted: Counted, written: WrittenEvaluation) -> dict[str, Any]:
     """Return what the flow says at its end, as JSON."""
-    manifest = work.release.manifest
+    manifest, folder = work.release.manifest, work.shown_home / written.path.name
     return {
-        "path": str(written.path),
-        "report": str(written.path / REPORT),
+        "path": str(folder),
+        "report": str(folder / REPORT),
         "digest": written.digest,
         "was_there": written.was_there,
         "release": {"name": manifest.name, "version": manifest.version, "digest": work.release.digest},

@@ -28,8 +28,7 @@ def standing_text(found: dict[str, Any]) -> str:
     release = found["release"]
     return "\n".join(
         [
-            f"planners on {release['name']} {release['version']}, {counted(found['pairs'], 'pair')}:"
-            " mean over pairs [95 % interval]",
+            f"planners on {release['name']} {release['version']}, {counted(found['pairs'], 'pair')}",
             *_leaderboard(found),
             "",
             *_coverage(found),
@@ -71,8 +70,10 @@ def _coverage(found: dict[str, Any]) -> list[str]:
 
 def _remarks(found: dict[str, Any]) -> list[str]:
     """Say what oracles, failures, unbound predictions and missing intervals mean for the numbers above."""
-    lines = ["HCC, HPR: higher is better; UR, contact: lower. A failed prediction counts as"]
-    lines.append("the worst; paired: both variants could be scored.")
+    lines = [
+        "Mean over pairs [95 % interval]. HCC, HPR: higher is better; UR, contact: lower.",
+        "A failed prediction counts as the worst. paired: both variants were scored.",
+    ]
     if any(line["knows_region"] for line in found["leaderboard"]):
         lines.append("*: an oracle, told where the hazard is; it has no rank.")
     failed = [f"{row['planner']} {row['failed']:,}" for row in found["coverage"] if row["failed"]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import yaml
@@ -75,6 +75,11 @@ class EvaluationOptions:
             SettingsError: no such settings, or wrong ones; every problem at once.
         """
         return BuildOptions(self.settings, self.set, store=self.store, mode=self.mode).resolve()
+
+
+def parameters_of(options: BuildOptions | EvaluationOptions) -> dict[str, Any]:
+    """Return the options as parameters of the flow that takes them."""
+    return {field.name: getattr(options, field.name) for field in fields(options)}
 
 
 def _yaml(value: Any) -> str:

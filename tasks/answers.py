@@ -15,13 +15,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from data_registry import identity
 from data_registry.evaluation import VARIANTS, Predicted
 from data_registry.records import Prediction
 from models.planners.planner import Case, Planner
 from tasks.evaluation import EvaluatedPlanner, EvaluationError, check_evaluation_name
 from tasks.predict import predictions
-from tasks.score_files import PredictionRow, read_predictions
+from tasks.score_files import PredictedRow, encode_predictions, read_predictions
 from tasks.stage import StageResults
 
 _SHOWN: Final = 10
@@ -87,34 +86,33 @@ def built_in_answers(planner: Planner, results: StageResults[Case, Prediction], 
         bound=True,
         statuses=_statuses(predicted, cases),
     )
-    lines = [identity.canonical_json(record.model_dump(mode="json", exclude_defaults=True)) for record in records]
-    return Answers(told, predicted, b"".join(line + b"\n" for line in lines))
+    return Answers(told, predicted, encode_predictions(records))
 
 
 def answers_of_file(file: AnswersFile, cases: Sequence[Case]) -> Answers:
-    """Read the predictions of a planner that ran elsewhere; they are kept as they came.
+    """Read the predictions of a planner that ran elsewhere; what its rows say beside them is not kept.
 
     Raises:
-        ScoreFileError: rows cannot be read, or are about unknown or repeated cases.
+        PredictionsFileError: rows cannot be read, or are about unknown or repeated cases.
         AnswersError: rows were made from other pixels than the release's.
     """
-    content, rows = read_predictions(file.path, {case.pair_id for case in cases})
-    _refuse_unbound(file, rows, cases)
-    predicted = tuple(row.predicted for row in rows)
+    rows = read_predictions(file.path, {case.pair_id for case in cases})
+    _refuse_strange(file, rows, cases)
+    predicted = tuple(sorted(rows, key=lambda row: (row.pair_id, row.variant)))
     told = EvaluatedPlanner(
         name=file.planner,
         knows_region=False,
         settings=None,
-        bound=all(row.component_digest and row.inputs_sha256 for row in rows),
+        bound=all(row.inputs_sha256 for row in rows if row.status == "ok"),
         statuses=_statuses(predicted, cases),
     )
-    return Answers(told, predicted, content)
+    return Answers(told, predicted, encode_predictions(predicted))
 
 
-def _refuse_unbound(file: AnswersFile, rows: Sequence[PredictionRow], cases: Sequence[Case]) -> None:
+def _refuse_strange(file: AnswersFile, rows: Sequence[PredictedRow], cases: Sequence[Case]) -> None:
     known = {(case.pair_id, case.variant): case for case in cases}
     problems = [
-        problem for row in rows for problem in _strange(row, known[row.predicted.pair_id, row.predicted.variant])
+        problem for row in rows for problem in _strange(row, known[row.pair_id, row.variant])
     ]
     if problems:
         more = f"\n  and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
@@ -126,7 +124,7 @@ def _refuse_unbound(file: AnswersFile, rows: Sequence[PredictionRow], cases: Seq
         )
 
 
-def _strange(row: PredictionRow, case: Case) -> Iterator[str]:
+def _strange(row: PredictedRow, case: Case) -> Iterator[str]:
     """Yield where a row names other content than the release has."""
     for name, told, own in (
         ("component_digest", row.component_digest, case.component_digest),

@@ -118,7 +118,7 @@ class EvaluatedPlanner(Strict):
     settings: Mapping[str, Any] | None
     """Identity settings of a built-in planner; None: its predictions came from a file."""
     bound: bool
-    """Whether every prediction says from which pixels of which component it was made; False: not bound to pixels."""
+    """Whether every trajectory says from which pixels it was made; False: not bound to pixels."""
     statuses: Mapping[str, Mapping[str, Count]]
     """For each variant, how many predictions came out how: ok, missing, ineligible and so on."""
 
