@@ -7,7 +7,6 @@ A path is an array (N, 4) with the columns T, X, Y, HEADING: seconds, then the r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +14,9 @@ import shapely
 
 from data_registry.courses import Course
 from data_registry.geometry import Array, ego_footprints
+from data_registry.path_steps import STEP_S, central_moves, cut_at, follow_directions, stepped, wrapped
 from data_registry.records import Motion, PathPoint
+from data_registry.swept_distance import CONTACT_M
 
 T: Final = 0
 X: Final = 1
@@ -23,14 +24,6 @@ Y: Final = 2
 HEADING: Final = 3
 
 HORIZON_S: Final = 3.0
-CONTACT_M: Final = 1e-6
-"""A distance up to this counts as contact."""
-SLOWEST_MPS: Final = 0.3
-"""Below this speed a velocity says nothing about the heading: the last one is held."""
-STEP_S: Final = 0.1
-STEP_RAD: Final = float(np.deg2rad(5.0))
-STEP_M: Final = 1.0
-"""Largest time, turn and way between two footprints of a tube."""
 
 
 class PathError(ValueError):
@@ -61,33 +54,26 @@ def derive_headings(times: Array, positions: Array, start_heading: float = 0.0) 
     The first is given; inside ones come from the central difference, the last from the backward difference, both as
     velocities. Slower than 0.3 m/s the last heading is held; one more than 90 degrees off the last is reversing.
     """
-    found = np.full(len(times), float(start_heading))
-    for index in range(1, len(times)):
-        after = min(index + 1, len(times) - 1)
-        way, span = positions[after] - positions[index - 1], float(times[after] - times[index - 1])
-        found[index] = found[index - 1]
-        if span > 0 and float(np.hypot(way[0], way[1])) / span >= SLOWEST_MPS:
-            heading = float(np.arctan2(way[1], way[0]))
-            reversing = abs(wrap(heading - found[index - 1])) > np.pi / 2
-            found[index] = wrap(heading + np.pi) if reversing else heading
-    return found
+    path = np.zeros((len(times), 4))
+    path[:, T], path[:, X : Y + 1] = times, positions
+    return headings_of(path, start_heading)
+
+
+def headings_of(path: Array, start_heading: float = 0.0) -> Array:
+    """Return headings (N,) derived for a path (N, 4), whose own headings are not read; see `derive_headings`."""
+    moves = central_moves(path)
+    # numpy's own arctan2, which may differ from a compiled loop's in the last bit: screening has always had this one
+    return follow_directions(path, moves, np.arctan2(moves[:, 1], moves[:, 0]), float(start_heading))
 
 
 def wrap(angle: float) -> float:
     """Return the same angle in (-pi, pi]."""
-    return float(np.pi - (np.pi - angle) % (2 * np.pi))
+    return float(wrapped(float(angle)))
 
 
 def cut(path: Array, horizon_s: float = HORIZON_S) -> Array:
     """Return the path up to a time, its last pose interpolated; one that ends earlier is returned whole."""
-    if path[-1, T] <= horizon_s:
-        return path
-    after = int(np.searchsorted(path[:, T], horizon_s, side="left"))
-    if path[after, T] == horizon_s or after == 0:
-        return path[: after + 1]
-    start, end = path[after - 1], path[after]
-    share = (horizon_s - start[T]) / (end[T] - start[T])
-    return np.vstack([path[:after], _between(start, end, np.array([share]))])
+    return cut_at(np.ascontiguousarray(path), horizon_s)
 
 
 def recorded(motion: Motion) -> Array | None:
@@ -115,23 +101,7 @@ def straight(speed: float, horizon_s: float = HORIZON_S) -> Array:
 
 def densify(path: Array) -> Array:
     """Return the path with poses added so that no step is beyond 0.1 s, 5 degrees or 1 m; heading by the short arc."""
-    rows = [path[:1]]
-    for start, end in pairwise(path):
-        turn = abs(wrap(float(end[HEADING] - start[HEADING])))
-        way = float(np.hypot(end[X] - start[X], end[Y] - start[Y]))
-        largest = max(float(end[T] - start[T]) / STEP_S, turn / STEP_RAD, way / STEP_M)
-        steps = max(1, int(np.ceil(largest - 1e-9)))
-        rows.append(_between(start, end, np.arange(1, steps + 1) / steps))
-    return np.vstack(rows)
-
-
-def _between(start: Array, end: Array, shares: Array) -> Array:
-    """Return poses (K, 4) at shares (K,) of the way; a share of 1 gives the end itself."""
-    turn = wrap(float(end[HEADING] - start[HEADING]))
-    rows = start + shares[:, None] * (end - start)
-    rows[:, HEADING] = [wrap(float(start[HEADING] + share * turn)) for share in shares]
-    rows[shares == 1.0] = end
-    return rows
+    return stepped(np.ascontiguousarray(path))
 
 
 def tube(path: Array) -> Any:

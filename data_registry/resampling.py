@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from data_registry.geometry import Array
-from data_registry.scene3d.compiled import compiled
+from data_registry.compiled import compiled
 
 Integers = npt.NDArray[np.int64]
 

@@ -184,6 +184,26 @@ def show(
 
 
 @app.command()
+def score(  # noqa: PLR0913, PLR0917 - one parameter an option
+    regions: Annotated[Path, typer.Option(metavar="R.jsonl", help="Regions: a pair a line.")],
+    predictions: Annotated[Path, typer.Option(metavar="P.jsonl", help="Predictions of one planner: a case a line.")],
+    out: Annotated[Path, typer.Option(metavar="S.parquet", help="File to write the scores into: a row a pair.")],
+    body: Annotated[str, typer.Option(metavar="NAME", help="Preset of the ego body.")] = "zoe",
+    horizon_s: Annotated[float, typer.Option(metavar="SECONDS", help="Seconds that are scored.")] = 3.0,
+    clearance_factor: Annotated[
+        float, typer.Option(metavar="X", help="Multiply every required clearance by this.")
+    ] = 1.0,
+    as_json: Json = False,
+) -> None:
+    """Score predictions against regions, without a release; docs/scoring.md describes the files."""
+    from flows.scoring import score_files
+
+    settings = {"body": body, "horizon_s": horizon_s, "clearance_factor": clearance_factor}
+    with reporting(as_json):
+        score_files(regions, predictions, out, settings, as_json)
+
+
+@app.command()
 def streetset(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to write the logs into.")],
     history: Annotated[bool, typer.Option("--history", help="Draw the pictures before each keyframe too.")] = False,

@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from data_registry.compiled import compiled
 from data_registry.geometry import Array
-from data_registry.scene3d.compiled import compiled
 from data_registry.scene3d.spans import Grid, Ints
 
 Triple = tuple[float, float, float]

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from data_registry.scene3d.compiled import compiled
+from data_registry.compiled import compiled
 from data_registry.scene3d.raw_noise import raw_bytes
 
 Single = npt.NDArray[np.float32]

@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from data_registry.compiled import compiled
 from data_registry.geometry import Array
-from data_registry.scene3d.compiled import compiled
 from data_registry.scene3d.fragments import (
     DISTANCE,
     EYE_X,

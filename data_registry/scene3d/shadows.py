@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.ndimage import uniform_filter
 
+from data_registry.compiled import compiled
 from data_registry.geometry import Array, PinholeCamera
-from data_registry.scene3d.compiled import compiled
 from data_registry.scene3d.light import Light
 from data_registry.scene3d.materials import Material
 from data_registry.scene3d.mesh import Mesh, joined, triple

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from data_registry.compiled import compiled
 from data_registry.geometry import NEAREST_DEPTH_M, Array
-from data_registry.scene3d.compiled import compiled
 
 Ints = npt.NDArray[np.int64]
 Single = npt.NDArray[np.float32]

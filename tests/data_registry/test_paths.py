@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 
 from data_registry.courses import straight_course
 from data_registry.geometry import EGO_FRONT_M, EGO_WIDTH_M, ego_footprints
+from data_registry.path_steps import STEP_M, STEP_RAD, STEP_S
 from data_registry.paths import (
     HEADING,
-    STEP_M,
-    STEP_RAD,
-    STEP_S,
     PathError,
     T,
     X,

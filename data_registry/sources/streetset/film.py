@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from data_registry.compiled import compiled
 from data_registry.geometry import Array
-from data_registry.scene3d.compiled import compiled
 from data_registry.scene3d.light import srgb_from_linear
 from data_registry.scene3d.raw_noise import raw_bytes
 

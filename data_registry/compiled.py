@@ -25,8 +25,9 @@ Result = TypeVar("Result")
 
 
 SOURCES: Final = (
-    *("compiled", "spans", "fragments", "grain", "raw_noise", "shading", "shadows", "materials", "light"),
-    *("../geometry", "../resampling", "../sources/streetset/film"),
+    *("compiled", "geometry", "path_steps", "quad_distance", "resampling", "swept_distance"),
+    *(f"scene3d/{name}" for name in ("spans", "fragments", "grain", "raw_noise", "shading", "shadows")),
+    *("scene3d/materials", "scene3d/light", "sources/streetset/film"),
 )
 """Modules whose text ends up in compiled loops."""
 

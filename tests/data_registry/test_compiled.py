@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from data_registry.scene3d import compiled
+from data_registry import compiled
 
-ROOT = Path(compiled.__file__).parents[2]
+ROOT = Path(compiled.__file__).parents[1]
 PICTURE = (
     "import numpy as np\n"
     "from data_registry.scene3d.grain import noise, noise_levels\n"

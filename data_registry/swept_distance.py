@@ -1,0 +1,134 @@
+"""How far the ground that a body sweeps along a path is from a region: the kernel of scoring, compiled.
+
+DESIGN section 5 defines the ground as the union of the hulls of footprints at consecutive steps. Its distance is the
+smallest of the hulls' distances, so nothing is united; and runs of steps that cannot come nearer than the best so far
+are left out together. A run's ground lies within the hull of its first and last footprint, both turned to its middle
+heading, grown by what its turn moves a corner. So a step of a million metres costs as much as one of two.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from data_registry.compiled import compiled
+from data_registry.geometry import ZOE, Array, Body
+from data_registry.path_steps import go_after, steps_after, wrapped
+from data_registry.quad_distance import hull_gap, to_side
+
+CONTACT_M: Final = 1e-6
+"""A distance up to this counts as contact."""
+_DEEPEST: Final = 64
+"""Runs that wait at most: halving a run of 2**63 steps needs no more."""
+
+
+def swept_distance(path: Array, quad: Array, body: Body = ZOE) -> float:
+    """Return the distance from the ground that a body sweeps along a path (N, 4) to a quad (4, 2), metres.
+
+    The path's columns are T, X, Y, HEADING of the rear axle, in the frame of the quad; the quad is simple, of either
+    orientation. Up to 1e-6 m it is contact and reads 0.
+    """
+    front, rear = body.axle_to_centre_m + body.length_m / 2, body.axle_to_centre_m - body.length_m / 2
+    walked = path if len(path) > 1 else np.vstack([path, path])  # a single pose is a way without length
+    return _swept(np.ascontiguousarray(walked), np.ascontiguousarray(quad), np.array([front, rear, body.width_m / 2]))
+
+
+@compiled
+def _swept(path: Array, quad: Array, sides: Array) -> float:
+    """Return the smallest distance over all ways between points, beginning with the one that may come nearest."""
+    region = np.zeros((6, 2))  # its centre; its reach and the body's; its corners, seen from the centre
+    for corner in range(4):
+        region[0, 0] += quad[corner, 0] / 4
+        region[0, 1] += quad[corner, 1] / 4
+    for corner in range(4):
+        x, y = quad[corner, 0] - region[0, 0], quad[corner, 1] - region[0, 1]
+        region[2 + corner, 0], region[2 + corner, 1] = x, y
+        region[1, 0] = max(region[1, 0], np.hypot(x, y))
+    region[1, 1] = np.hypot(max(abs(sides[0]), abs(sides[1])), sides[2])
+    nearest, least = 0, np.inf
+    for index in range(len(path) - 1):
+        bound = _at_least(path, index, region)
+        if bound < least:
+            nearest, least = index, bound
+    best = _visited(path, nearest, region, sides, np.inf)
+    for index in range(len(path) - 1):
+        if index != nearest and _at_least(path, index, region) < best:
+            best = _visited(path, index, region, sides, best)
+    return 0.0 if best <= CONTACT_M else best
+
+
+@compiled
+def _at_least(path: Array, index: int, region: Array) -> float:
+    """Return a lower bound of the distance on the way after a point, by the circles around region and body."""
+    far, near = _size(path, index), _size(path, index + 1)
+    squared = to_side(region[0, 0], region[0, 1], path[:, 1:3], index, index + 1)
+    return np.sqrt(squared) - region[1, 0] - region[1, 1] - _slack(far, near)
+
+
+@compiled
+def _size(path: Array, index: int) -> float:
+    return abs(path[index, 1]) + abs(path[index, 2])
+
+
+@compiled
+def _visited(path: Array, index: int, region: Array, sides: Array, best: float) -> float:
+    """Return the smaller of `best` and the smallest distance on the way after a point."""
+    steps = steps_after(path, index)
+    turn = wrapped(path[index + 1, 3] - path[index, 3])
+    runs = np.empty((_DEEPEST, 2), np.int64)
+    runs[0, 0], runs[0, 1] = 0, steps
+    waiting = 1
+    poses, corners, hull = np.empty((2, 4)), np.empty((8, 2)), np.empty((16, 2))
+    while waiting and best > CONTACT_M:
+        waiting -= 1
+        low, high = runs[waiting, 0], runs[waiting, 1]
+        for row in range(2):
+            go_after(path, index, (high if row else low) / steps, poses, row)
+            poses[row, 1] -= region[0, 0]
+            poses[row, 2] -= region[0, 1]
+        far, near = np.hypot(poses[0, 1], poses[0, 2]), np.hypot(poses[1, 1], poses[1, 2])
+        if _circles_at_least(poses, region) - _slack(far, near) >= best:
+            continue
+        turned = abs(turn) * ((high - low) / steps)
+        whole = high - low == 1 or turned == 0.0
+        if not whole:
+            poses[:, 3] = path[index, 3] + turn * ((low + high) / steps / 2)
+        _put_corners(poses, sides, corners)
+        gap = hull_gap(corners, hull, region[2:])
+        if whole:
+            best = min(best, gap)
+        elif gap - region[1, 1] * turned / 2 - _slack(far, near) < best:
+            middle = (low + high) // 2
+            later = waiting if near > far else waiting + 1  # the nearer half is taken first: it leaves more out
+            earlier = waiting if near <= far else waiting + 1
+            runs[earlier, 0], runs[earlier, 1] = low, middle
+            runs[later, 0], runs[later, 1] = middle, high
+            waiting += 2
+    return best
+
+
+@compiled
+def _circles_at_least(poses: Array, region: Array) -> float:
+    """Return a lower bound of the distance between two poses, by a circle around all that lies between them."""
+    x, y = (poses[0, 1] + poses[1, 1]) / 2, (poses[0, 2] + poses[1, 2]) / 2
+    way = np.hypot(poses[1, 1] - poses[0, 1], poses[1, 2] - poses[0, 2])
+    return np.hypot(x, y) - way / 2 - region[1, 0] - region[1, 1]
+
+
+@compiled
+def _slack(far: float, near: float) -> float:
+    """Return what rounding may take from a bound, so that no run is left out because of it."""
+    return 1e-12 + 1e-15 * (far + near)
+
+
+@compiled
+def _put_corners(poses: Array, sides: Array, corners: Array) -> None:
+    """Write the four corners of the body at each of two poses (2, 4) into `corners` (8, 2)."""
+    for row in range(2):
+        cosine, sine = np.cos(poses[row, 3]), np.sin(poses[row, 3])
+        for index in range(4):
+            x = sides[0] if index in (0, 3) else sides[1]
+            y = sides[2] if index < 2 else -sides[2]
+            corners[4 * row + index, 0] = cosine * x - sine * y + poses[row, 1]
+            corners[4 * row + index, 1] = sine * x + cosine * y + poses[row, 2]
