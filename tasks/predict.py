@@ -17,7 +17,8 @@ from pydantic import ValidationError
 from data_registry import identity
 from data_registry.evaluation import PairRegion
 from data_registry.records import Prediction
-from models.planners.answers import FLAWS, flaw_of, without_trajectory
+from data_registry.trajectories import flaw_of
+from models.planners.answers import FLAWS, without_trajectory
 from models.planners.planner import Case, Planner
 from tasks.stage import Outcome, Stage, StageResults, Strata
 

@@ -12,15 +12,11 @@ from data_registry.identity import METRE_STEP
 from data_registry.paths import HORIZON_S
 from data_registry.records import Prediction
 from data_registry.records.base import Xy
+from data_registry.trajectories import LARGEST, flaw_of
 from models.planners.planner import Case
 
-START: Final = 1e-6
-"""How far from 0 a trajectory may begin, seconds and metres, and by how much it may end before the horizon, seconds."""
-HEADING_START_RAD: Final = float(np.deg2rad(5.0))
-"""The ego frame is the vehicle's own: a first heading further off 0 than this is in some other frame."""
-
 FLAWS: Final[dict[Flaw, str]] = {
-    "not_finite": "the trajectory holds NaN or infinity",
+    "not_finite": f"the trajectory holds NaN, infinity or a number beyond {LARGEST:.0e}",
     "length": "times, positions and headings are not equally many, or there is none",
     "order": "the times do not increase strictly",
     "start": "the trajectory does not start at t = 0 in (0, 0)",
@@ -28,30 +24,6 @@ FLAWS: Final[dict[Flaw, str]] = {
     "heading_start": "the first heading is more than 5 degrees off 0",
 }
 """What is wrong with a trajectory, in words."""
-
-
-def flaw_of(times: Array, positions: Array, headings: Array | None = None) -> Flaw | None:
-    """Return why a trajectory cannot be scored, None when it can (DESIGN section 5).
-
-    Args:
-        times: (N,), seconds from the keyframe.
-        positions: (N, 2), rear axle in the ego frame at time 0, metres.
-        headings: (N,), radians, left positive; None: to be derived.
-    """
-    count = len(times) if times.ndim == 1 else 0
-    if not count or positions.shape != (count, 2) or (headings is not None and headings.shape != (count,)):
-        return "length"
-    if not all(np.isfinite(values).all() for values in (times, positions, headings) if values is not None):
-        return "not_finite"
-    if not (np.diff(times) > 0).all():
-        return "order"
-    if abs(float(times[0])) > START or float(np.abs(positions[0]).max()) > START:
-        return "start"
-    if float(times[-1]) < HORIZON_S - START:
-        return "short"
-    if headings is not None and abs(float(headings[0])) > HEADING_START_RAD:
-        return "heading_start"
-    return None
 
 
 def answered(case: Case, times: Array, positions: Array, headings: Array | None = None) -> Prediction:

@@ -10,8 +10,9 @@ from pydantic import Field
 from data_registry.geometry import Array
 from data_registry.paths import HEADING, HORIZON_S, STEP_S, T, X, Y, recorded
 from data_registry.records import Prediction
+from data_registry.trajectories import NEAR
 from models.backend import LocalBackend
-from models.planners.answers import START, answered, ineligible
+from models.planners.answers import answered, ineligible
 from models.planners.planner import Case, PlannerSettings
 
 TIMES: Final = np.round(np.arange(round(HORIZON_S / STEP_S) + 1) * STEP_S, 6)
@@ -90,7 +91,7 @@ class Recorded(LocalBackend):
         path = recorded(case.keyframe.motion)
         if path is None:
             return ineligible(case, "the log has no recorded path after the keyframe")
-        if float(path[-1, T]) < HORIZON_S - START:
+        if float(path[-1, T]) < HORIZON_S - NEAR:
             return ineligible(case, f"the recorded path ends after {path[-1, T]:.1f} s, {HORIZON_S} s are needed")
         return answered(case, path[:, T], path[:, X : Y + 1], path[:, HEADING])
 

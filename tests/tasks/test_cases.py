@@ -19,6 +19,7 @@ from data_registry.records import Keyframe, PathPoint, Pose
 from data_registry.release import Release, open_release
 from tasks.cases import CasesError, benchmark_cases, benchmark_keyframes, case_rows, region_rows
 from tasks.publish import publish
+from tasks.score_files import read_regions
 from tests.data_registry.test_verify import rewrite
 from tests.tasks.publications import QUAD, Logs, build, keyframe
 
@@ -217,8 +218,16 @@ def test_calibration_goes_through_the_keyframe(release: Release) -> None:
     assert ego_to_camera == pytest.approx(there.ego_to_camera.rotation, abs=1e-9)
 
 
-def test_regions_have_lines_of_their_own_one_for_each_pair(release: Release) -> None:
-    assert list(region_rows(benchmark_cases(release, given()))) == [
+def test_regions_have_lines_of_their_own_which_scoring_reads(release: Release, tmp_path: Path) -> None:
+    cases = benchmark_cases(release, given())
+    rows = list(region_rows(cases))
+    (tmp_path / "regions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (read,) = read_regions(tmp_path / "regions.jsonl")
+    assert read.quad.tolist() == cases[0].region.quad.tolist()
+    assert {name: getattr(read, name) for name in rows[0].keys() - {"quad"}} == {
+        name: getattr(cases[0].region, name) for name in rows[0].keys() - {"quad"}
+    }
+    assert rows == [
         {
             "pair_id": PAIR,
             "quad": [list(corner) for corner in QUAD],

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from data_registry.identity import sha256
 from data_registry.sources.nuscenes import (
     CanBusError,
     NuScenes,
@@ -200,6 +201,16 @@ def test_picture_is_checked_against_its_digest(tmp_path: Path, tables: Tables) -
     for stranger in ({"token": "x"}, {"scene": "y"}, {"dataset": "streetset"}):
         with pytest.raises(UnknownRequestError):
             source.picture(keyframe.model_copy(update=stranger), camera)
+
+
+def test_a_picture_s_name_is_its_place_below_the_root(tmp_path: Path, tables: Tables) -> None:
+    (keyframe,) = select(tmp_path, tables).keyframes
+    source = opened(tmp_path)
+    for camera in keyframe.cameras:
+        if camera.sha256 is not None:
+            assert sha256((tmp_path / "root" / source.file_name(keyframe, camera)).read_bytes()) == camera.sha256
+    with pytest.raises(UnknownRequestError, match="has no picture of CAM_TOP at offset 0"):
+        source.file_name(keyframe, keyframe.cameras[0].model_copy(update={"sensor_id": "CAM_TOP", "frame_offset": 0}))
 
 
 def test_changed_picture_gets_a_new_digest_at_the_next_select(tmp_path: Path, tables: Tables) -> None:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from data_registry.geometry import Array
-from models.planners.answers import FLAWS, answered, flaw_of, ineligible
+from data_registry.trajectories import flaw_of
+from models.planners.answers import FLAWS, answered, ineligible
 from tests.planner_cases import case
 
 TIMES = np.arange(0.0, 3.1, 0.5)
@@ -28,6 +29,7 @@ BAD: dict[str, tuple[str, Array, Array, Array | None]] = {
     "NaN in a place": ("not_finite", TIMES, changed(WAY, (3, 1), np.nan), None),
     "an endless time": ("not_finite", changed(TIMES, 6, np.inf), WAY, None),
     "NaN in a heading": ("not_finite", TIMES, WAY, changed(STRAIGHT, 6, np.nan)),
+    "a place beyond any road": ("not_finite", TIMES, changed(WAY, (3, 0), -1e10), None),
     "a time twice": ("order", changed(TIMES, 3, 1.0), WAY, None),
     "times that the record makes one": ("order", changed(TIMES, 3, 1.0 + 1e-8), WAY, None),
     "a late start": ("start", TIMES + 0.5, WAY, None),

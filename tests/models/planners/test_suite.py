@@ -13,7 +13,8 @@ from tests.street import keyframe
 def test_every_planner_is_called_in_tables_as_in_the_suite_and_is_nobody_else() -> None:
     settings = {name: make().identity_settings for name, make in suite.items()}
     assert {name: one.name for name, one in settings.items()} == {name: name for name in suite}
-    assert len({identity.digest(one.model_dump(mode="json")) for one in settings.values()}) == len(suite) == 5
+    assert len({identity.digest(one.model_dump(mode="json")) for one in settings.values()}) == len(suite)
+    assert {"constant_velocity", "stop", "recorded", "lane_keep", "brake_on_hazard"} <= suite.keys()
     assert [name for name, make in suite.items() if make().knows_region] == ["brake_on_hazard"]
 
 
