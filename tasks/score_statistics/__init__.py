@@ -9,12 +9,14 @@ from __future__ import annotations
 from tasks.score_statistics.coverage import coverage
 from tasks.score_statistics.differences import differences
 from tasks.score_statistics.gathered import StatisticsError
+from tasks.score_statistics.intervals import Estimate
 from tasks.score_statistics.sensitivity import sensitivity
 from tasks.score_statistics.standings import ConflictRate, Standing, conflict_rates, leaderboard
 from tasks.score_statistics.summary import summarise
 
 __all__ = [
     "ConflictRate",
+    "Estimate",
     "Standing",
     "StatisticsError",
     "conflict_rates",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+import time
 
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from polars.testing import assert_frame_equal
 
+from benchmarks.interval_coverage import made_up_scores
 from data_registry.evaluation import METRICS, STRICT, SUMMARY
-from tasks.score_statistics import StatisticsError, summarise
+from tasks.score_statistics import StatisticsError, differences, summarise
 from tests.tasks.score_statistics import slow
 from tests.tasks.score_statistics.made_up import Answer, all_of, drawn_scores, pairs_in, scored_benchmarks, table
 
@@ -227,3 +229,11 @@ def test_rows_that_contradict_themselves_are_refused(broken: dict[str, pl.Expr])
 def test_nan_is_refused_not_averaged() -> None:
     with pytest.raises(StatisticsError, match=r"planner stop.*holds NaN"):
         summarise({"stop": all_of(pairs_in(6), "ok").with_columns(hcc=pl.lit(float("nan")))})
+
+
+def test_the_papers_size_is_counted_in_seconds() -> None:
+    scores = made_up_scores()
+    start = time.process_time()
+    assert summarise(scores).height == (1 + 6 + 21 + 2 + 1) * 7 * 10
+    assert differences(scores).height == 42
+    assert time.process_time() - start < 10  # takes 1.2; the rest is for other work on the machine
