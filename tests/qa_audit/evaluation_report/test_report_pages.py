@@ -1,0 +1,374 @@
+"""A report in a real Chromium: what a reader clicks, sees, and sends to a colleague."""
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+import polars as pl
+import pytest
+import shapely
+from playwright.sync_api import Page, expect
+
+from benchmarks.made_up.evaluation import MadeUp, made_up
+from data_registry.geometry import Array
+from data_registry.paths import path_of, tube
+from qa_audit.evaluation_report import EvaluationPage, render_report
+
+Visit = Callable[..., Page]
+PLANNER = "swerve"
+EVIL = "<img src=x onerror=alert(1)></script><script>alert(2)</script>\"'&{{7*7}} onclick="
+
+
+def _count(page: Page) -> int:
+    return int(page.locator("#count b").first.inner_text().replace(",", ""))
+
+
+def _pairs(page: Page) -> list[int]:
+    found = page.locator("#list [data-pair]")
+    return [int(one.get_attribute("data-pair") or -1) for one in found.all()]
+
+
+def _column(evaluation: EvaluationPage, planner: str, metric: str) -> list[Any]:
+    return evaluation.scores[planner][metric].to_list()
+
+
+def test_every_number_of_the_report_opens_as_many_pairs_as_it_is_made_of(visit: Visit, report: Path) -> None:
+    page = visit(report)
+    links = page.locator('main a.fig[href^="#pairs"][title]')
+    wanted = [
+        (link["href"], int(link["title"].split()[0].replace(",", "")))
+        for link in links.evaluate_all("all => all.map(a => ({href: a.getAttribute('href'), title: a.title}))")
+    ]
+    assert len(wanted) > 300
+    found = page.evaluate(
+        "all => all.map(href => listed(query(new URLSearchParams(href.split('?')[1]))).found.length)",
+        [href for href, _ in wanted],
+    )
+    odd = [(href, n, opened) for (href, n), opened in zip(wanted, found, strict=True) if n != opened]
+    assert odd == []
+
+
+def test_a_click_on_a_number_lists_its_pairs_and_back_returns_to_it(
+    visit: Visit, report: Path, evaluation: EvaluationPage
+) -> None:
+    page = visit(report)
+    contacts = sum(value == 1 for value in _column(evaluation, PLANNER, "ur"))
+    assert contacts > 0
+    link = page.locator(f'.board tr[data-planner="{PLANNER}"] a[href*="outcome=contact"]')
+    expect(link).to_have_text(str(contacts))
+    page.locator("#families").scroll_into_view_if_needed()
+    link.scroll_into_view_if_needed()
+    before = page.evaluate("scrollY")
+
+    link.click()
+
+    expect(page.locator("#count")).to_have_text(f"{contacts} of 30 pairs, planner {PLANNER}")
+    expect(page.locator(".paircard .badge.contact")).to_have_count(contacts)
+    expect(page.locator("#report-view")).to_be_hidden()
+    page.locator(".paircard").first.click()
+    expect(page.locator("#pair-view .bev")).to_be_visible()
+    page.go_back()
+    expect(page.locator(".paircard .badge.contact")).to_have_count(contacts)
+    page.go_back()
+    expect(page.locator("#leaderboard")).to_be_visible()
+    assert page.evaluate("scrollY") == before
+
+
+def test_a_family_cell_of_the_heat_map_lists_that_familys_pairs(
+    visit: Visit, report: Path, evaluation: EvaluationPage
+) -> None:
+    page = visit(report)
+    cell = page.locator("table.heat tbody tr").filter(has_text=PLANNER).locator('a[href*="family=lane_blockage"]')
+    cell.click()
+    frame = evaluation.scores[PLANNER].filter(pl.col("family") == "lane_blockage", pl.col("edited") != "ineligible")
+    assert _count(page) == frame.height == 6
+    expect(page.locator('[name="family"]')).to_have_value("lane_blockage")
+
+
+def test_filters_narrow_the_list_and_stand_in_the_address(
+    visit: Visit, report: Path, evaluation: EvaluationPage
+) -> None:
+    page = visit(report, "#pairs")
+    assert _count(page) == 30
+    page.select_option('[name="planner"]', PLANNER)
+    page.select_option('[name="split"]', "val")
+    frame = evaluation.scores[PLANNER].filter(pl.col("split") == "val")
+    assert _count(page) == frame.height
+    page.select_option('[name="outcome"]', "failed:parse_failed")
+    frame = frame.filter(pl.col("edited") == "parse_failed")
+    assert _count(page) == frame.height == 3
+    expect(page.locator(".paircard .badge")).to_have_text(["failed: answer not readable"] * 3)
+    address = page.evaluate("location.hash")
+
+    again = visit(report, address)
+    assert _count(again) == 3
+    again.locator("#reset").click()
+    assert _count(again) == 30
+    again.fill('[name="q"]', "CROSSING ANIMAL")
+    assert _count(again) == sum(pair.task == "crossing_animal" for pair in evaluation.pairs) == 3
+    again.fill('[name="q"]', "nothing like that")
+    expect(again.locator("#list")).to_have_text("No pair fits these filters.")
+
+
+def test_back_undoes_one_filter_after_the_other(visit: Visit, report: Path) -> None:
+    page = visit(report, "#pairs")
+    page.select_option('[name="task"]', "open_door")
+    page.select_option('[name="split"]', "val")
+    narrow = _count(page)
+    page.go_back()
+    expect(page.locator('[name="split"]')).to_have_value("")
+    assert narrow < _count(page) == 3
+    page.go_back()
+    expect(page.locator('[name="task"]')).to_have_value("")
+    assert _count(page) == 30
+
+
+@pytest.mark.parametrize(("metric", "raised"), [("hcc", False), ("cts", True)])
+def test_the_table_sorts_by_a_metric_both_ways_with_unscored_pairs_last(
+    visit: Visit, report: Path, evaluation: EvaluationPage, metric: str, raised: bool
+) -> None:
+    values = _column(evaluation, PLANNER, metric)
+    missing = [number for number, value in enumerate(values) if value is None]
+    page = visit(report, f"#pairs?planner={PLANNER}&look=table")
+    page.locator(f'button[data-sort="{metric}"]').click()
+    for descending in (raised, not raised):
+        page.locator("#pager a").last.click()
+        last = _pairs(page)
+        page.locator("#pager a").first.click()
+        order = _pairs(page) + last
+        assert sorted(order) == list(range(30))
+        assert order[-len(missing) :] == missing
+        shown = [values[number] for number in order[: -len(missing)]]
+        assert shown == sorted(shown, reverse=descending)
+        page.locator(f'button[data-sort="{metric}"]').click()
+
+
+def test_paired_differences_list_the_pairs_that_both_have_scored(
+    visit: Visit, report: Path, evaluation: EvaluationPage
+) -> None:
+    page = visit(report)
+    row = page.locator("#differences table.m-hcc tbody tr").filter(has_text="lane_keep").filter(has_text=PLANNER)
+    a, b = (evaluation.scores[name]["hcc"] for name in ("lane_keep", PLANNER))
+    both = int((a.is_not_null() & b.is_not_null()).sum())
+    row.locator("td a.fig").last.click()
+    assert _count(page) == both < 30
+    expect(page.locator("#with")).to_contain_text(f"Only pairs that {PLANNER} has scored too.")
+
+
+def test_a_pairs_plan_view_draws_region_ring_both_ways_and_the_body_that_was_scored(
+    visit: Visit, report: Path, evaluation: EvaluationPage
+) -> None:
+    pair = evaluation.pairs[1]
+    page = visit(report, f"#pair?id={quote(pair.pair_id, safe='')}&planner={PLANNER}")
+    plan = page.locator("#pair-view .bev").first
+    expect(plan.locator(".ring")).to_have_count(1)
+    expect(plan.locator("polyline.way.edited")).to_have_count(1)
+    expect(plan.locator("polyline.way.source")).to_have_count(1)
+    dashes = plan.locator("polyline.way").evaluate_all("all => all.map(one => getComputedStyle(one).strokeDasharray)")
+    assert (dashes[0] == "none", dashes[1] == "none") == (False, True)
+
+    expected = tube(_way(evaluation, pair.pair_id))
+    swept = "id => sweep(trajectoryOf(PLANNERS.find(one => one.name === 'swerve'), PAIRS.id.indexOf(id), 'edited'))"
+    hulls = page.evaluate(swept, pair.pair_id)
+    drawn = shapely.union_all([shapely.polygons(np.array(hull)) for hull in hulls])
+    assert shapely.area(shapely.symmetric_difference(drawn, expected)) < 0.01 * shapely.area(expected)
+    expect(plan.locator(".tube.edited polygon")).to_have_count(len(hulls))
+    distance = evaluation.scores[PLANNER].filter(pl.col("pair_id") == pair.pair_id)["d"][0]
+    expect(plan.locator(".gaptext")).to_have_text(f"{distance:.2f} m")
+
+
+def _way(evaluation: EvaluationPage, pair_id: str) -> Array:
+    wanted = (pair_id, "edited")
+    found = next(one for one in evaluation.predictions[PLANNER] if (one.pair_id, one.variant) == wanted)
+    assert found.t is not None
+    assert found.xy is not None
+    return path_of(found.t, found.xy)
+
+
+def test_a_pair_with_pictures_shows_them_with_the_ways_and_switches_to_the_source(
+    visit: Visit, report: Path, evaluation: EvaluationPage
+) -> None:
+    scored = evaluation.scores[PLANNER].filter(pl.col("edited") == "ok")["pair_id"].to_list()
+    name = next(pair for pair in evaluation.pictures if pair in scored)
+    page = visit(report, f"#pair?id={quote(name, safe='')}&planner={PLANNER}")
+    picture = page.locator(".picture image")
+    edited = picture.get_attribute("href")
+    expect(page.locator(".picture polyline.way.edited")).not_to_have_count(0)
+    expect(page.locator(".picture polygon.region")).to_have_count(1)
+    assert (
+        page.evaluate(
+            "async href => { const one = new Image(); one.src = href; await one.decode(); return one.naturalWidth }",
+            edited,
+        )
+        == 800
+    )
+    page.get_by_role("button", name="Source", exact=True).click()
+    assert picture.get_attribute("href") != edited
+    assert "variant=source" in page.evaluate("location.hash")
+
+
+def test_planners_are_added_to_the_drawing_and_taken_out_of_it(visit: Visit, report: Path) -> None:
+    page = visit(report, f"#pairs?planner={PLANNER}&outcome=contact")
+    page.locator(".paircard").first.click()
+    ways = page.locator("#pair-view .bev polyline.way.edited")
+    expect(ways).to_have_count(1)
+    page.locator('.chip[data-planner="brake_on_hazard"]').click()
+    expect(ways).to_have_count(2)
+    page.locator(f'.chip[data-planner="{PLANNER}"]').click()
+    page.locator('.chip[data-planner="brake_on_hazard"]').click()
+    expect(ways).to_have_count(0)
+    page.locator("#back").click()
+    expect(page.locator('[name="outcome"]')).to_have_value("contact")
+
+
+def test_a_failed_prediction_is_shown_with_its_reason_and_without_an_invented_way(
+    visit: Visit, report: Path, evaluation: EvaluationPage
+) -> None:
+    page = visit(report, f"#pairs?planner={PLANNER}&outcome=failed")
+    page.locator(".paircard").first.click()
+    row = page.locator(f'.results tr[data-planner="{PLANNER}"]')
+    expect(row).to_contain_text("failed: answer not readable")
+    expect(row).to_contain_text("no list of points in the answer")
+    expect(page.locator("#pair-view .bev polyline.way.edited")).to_have_count(0)
+    expect(page.locator("#pair-view .bev polyline.way.source")).to_have_count(1)
+
+
+def test_a_pair_without_pictures_says_how_to_see_it(visit: Visit, report: Path, evaluation: EvaluationPage) -> None:
+    pair = next(pair.pair_id for pair in evaluation.pairs if pair.pair_id not in evaluation.pictures)
+    page = visit(report, f"#pair?id={quote(pair, safe='')}")
+    expect(page.locator(".nopicture")).to_contain_text(f"exceptiondrive show {pair}")
+
+
+def test_arrow_keys_go_through_the_filtered_pairs(visit: Visit, report: Path, evaluation: EvaluationPage) -> None:
+    page = visit(report, "#pairs?task=open_door")
+    page.locator(".paircard").first.focus()
+    page.keyboard.press("Enter")
+    ids = sorted(pair.pair_id for pair in evaluation.pairs if pair.task == "open_door")
+    expect(page.locator("#pair-view .id")).to_have_text(ids[0])
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#pair-view .id")).to_have_text(ids[1])
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#pair-view .id")).to_have_text(ids[0])
+
+
+def test_tables_switch_between_metrics(visit: Visit, report: Path) -> None:
+    page = visit(report)
+    cells = page.locator('#tables table[data-level="split"] tbody tr').first.locator("td").first
+    expect(cells.locator(".m-hcc")).to_be_visible()
+    page.locator("#tables").get_by_role("button", name="Coverage").click()
+    expect(cells.locator(".m-hcc")).to_be_hidden()
+    expect(cells.locator(".m-coverage")).to_contain_text("/")
+
+
+@pytest.mark.parametrize("address", ["", "#pairs", "#pairs?look=table", "pair"])
+def test_a_phone_needs_no_sideways_scrolling(
+    visit: Visit, report: Path, evaluation: EvaluationPage, address: str
+) -> None:
+    pair = quote(next(iter(evaluation.pictures)), safe="")
+    page = visit(report, f"#pair?id={pair}" if address == "pair" else address, width=360, height=740)
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    wide = page.evaluate(
+        "[...document.querySelectorAll('main *')].filter(one => one.checkVisibility() && !one.closest('svg, .sr')"
+        " && one.getBoundingClientRect().right > 361).map(one => one.outerHTML.slice(0, 80))"
+    )
+    assert wide == []
+
+
+CONTRAST = """() => {
+  const lit = (text) => {
+    const linear = (v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+    const [r, g, b] = text.match(/[\\d.]+/g).map((v) => linear(Number(v) / 255));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (one) => {
+    const colour = getComputedStyle(one).backgroundColor;
+    return /, 0\\)$/.test(colour) ? ground(one.parentElement) : colour;
+  };
+  const bad = [];
+  for (const one of document.querySelectorAll('main *, header *')) {
+    const own = [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+    const below = ground(one);
+    if (!own || !one.checkVisibility() || one.closest('svg, option, .sr') || !below.startsWith('rgb(')) continue;
+    const [a, b] = [lit(getComputedStyle(one).color), lit(below)].sort((x, y) => y - x);
+    if ((a + 0.05) / (b + 0.05) < 4.5) bad.push(one.outerHTML.slice(0, 100));
+  }
+  return bad;
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_stands_out_from_its_ground(visit: Visit, report: Path, scheme: str) -> None:
+    page = visit(report, color_scheme=scheme)
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (ground == "rgb(15, 20, 25)") == (scheme == "dark")
+    assert page.evaluate(CONTRAST) == []
+    page.evaluate("location.hash = '#pairs?planner=swerve'")
+    expect(page.locator("#pairs-view")).to_be_visible()
+    assert page.evaluate(CONTRAST) == []
+
+
+def test_hostile_texts_stay_texts(visit: Visit, tmp_path: Path) -> None:
+    page_of = _hostile(made_up(MadeUp(pairs=6, planners=("swerve",), pictured=1)))
+    path = tmp_path / "report.html"
+    path.write_text(render_report(page_of), encoding="utf-8")
+    page = visit(path)  # a dialog, an error or a request would fail the test
+    expect(page.locator("h1").first).to_have_text(EVIL)
+    expect(page.locator("img, iframe, object, [onclick], [onerror]")).to_have_count(0)
+    page.locator(".board tbody a.fig").first.click()
+    assert _count(page) == 6
+    expect(page.locator(".paircard .where").first).to_contain_text(EVIL)
+    page.locator(".paircard").first.click()
+    expect(page.locator("#pair-view .id")).to_contain_text(EVIL)
+    expect(page.locator(".results")).to_contain_text(EVIL)
+    page.evaluate("history.back()")
+    for address in (f"#pair?id={quote(EVIL)}", f"#pairs?planner={quote(EVIL)}&task=%zz&sort=__proto__", "#<b>"):
+        page.evaluate("address => { location.hash = address }", address)
+    expect(page.locator("#report-view")).to_be_visible()
+    expect(page.locator("script")).to_have_count(2)
+
+
+def _hostile(page: EvaluationPage) -> EvaluationPage:
+    """Return the page with hostile planner, scene, task, split, family, ids and reasons."""
+    evil = pl.lit(EVIL)
+    name, scores = EVIL + "planner", page.scores["swerve"]
+    scores = scores.with_columns(
+        pl.col("pair_id") + evil, pl.col("task", "family", "scene") + evil, split=evil, reason=evil
+    )
+    pairs = [
+        dataclasses.replace(
+            pair,
+            pair_id=pair.pair_id + EVIL,
+            task=pair.task + EVIL,
+            family=pair.family + EVIL,
+            scene=pair.scene + EVIL,
+            split=EVIL,
+        )
+        for pair in page.pairs
+    ]
+    group = pl.when(pl.col("level").is_in(["family", "task"])).then(pl.col("group") + evil).otherwise("group")
+    named = {"planner": pl.lit(name)}
+    keep = pl.col("level") != "split"
+    return dataclasses.replace(
+        page,
+        title=EVIL,
+        release_name=EVIL,
+        settings={EVIL: EVIL},
+        planners=[dataclasses.replace(page.planners[0], name=name, note=EVIL)],
+        summary=page.summary.filter(keep).with_columns(group=group, **named),
+        coverage=page.coverage.filter(keep).with_columns(group=group, **named),
+        sensitivity=page.sensitivity.with_columns(**named),
+        scores={name: scores},
+        pairs=pairs,
+        predictions={
+            name: [
+                dataclasses.replace(one, pair_id=one.pair_id + EVIL, reason=EVIL) for one in page.predictions["swerve"]
+            ]
+        },
+        pictures={
+            pair + EVIL: [dataclasses.replace(one, sensor_id=EVIL) for one in pictures]
+            for pair, pictures in page.pictures.items()
+        },
+    )
