@@ -111,9 +111,7 @@ def answers_of_file(file: AnswersFile, cases: Sequence[Case]) -> Answers:
 
 def _refuse_strange(file: AnswersFile, rows: Sequence[PredictedRow], cases: Sequence[Case]) -> None:
     known = {(case.pair_id, case.variant): case for case in cases}
-    problems = [
-        problem for row in rows for problem in _strange(row, known[row.pair_id, row.variant])
-    ]
+    problems = [problem for row in rows for problem in _strange(row, known[row.pair_id, row.variant])]
     if problems:
         more = f"\n  and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
         listed = "".join(f"\n  {problem}" for problem in problems[:_SHOWN])

@@ -35,11 +35,15 @@ def test_a_step_names_its_planner_and_asks_it() -> None:
 def test_cases_without_an_outcome_are_named_with_their_last_error() -> None:
     steps = Predicting((), choose_planners(["recorded", "stop"]))
     left = tuple(Unsettled(f"a/{number}:edited", "ValueError: no\nway" if number else None) for number in range(12))
-    steps.results.update({"predict-recorded": StageResults("predict", (), ()), "predict-stop": StageResults("p", (), left)})
+    steps.results.update(
+        {"predict-recorded": StageResults("predict", (), ()), "predict-stop": StageResults("p", (), left)}
+    )
     with pytest.raises(UnsettledCasesError) as raised:
         steps.require_settled()
     text = str(raised.value)
-    assert text.startswith("12 cases have no prediction, so nothing was scored:\n  predict-stop: a/0:edited: not tried\n")
+    assert text.startswith(
+        "12 cases have no prediction, so nothing was scored:\n  predict-stop: a/0:edited: not tried\n"
+    )
     assert "  predict-stop: a/1:edited: ValueError: no way\n" in text
     assert "\n  and 2 more\n" in text
     assert "run again" in text
