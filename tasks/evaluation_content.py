@@ -7,7 +7,7 @@ tasks/score_statistics, what the folder is tasks/evaluation.py; this module puts
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import polars as pl
@@ -17,7 +17,7 @@ from data_registry.evaluation import COVERAGE, DIFFERENCES, SCORES, SENSITIVITY,
 from data_registry.geometry import BODIES
 from data_registry.materialize import edited_picture
 from data_registry.pictures import decode_rgb
-from data_registry.records import Keyframe
+from data_registry.records import Camera, Keyframe
 from data_registry.release import Release
 from data_registry.sources.source import Source
 from models.planners.planner import Case
@@ -140,8 +140,9 @@ def pictures_of(
     )
     area = (pl.col("window_right") - pl.col("window_left")) * (pl.col("window_bottom") - pl.col("window_top"))
     largest = views.sort(area, "sensor_id", descending=[True, False]).unique("pair_id", keep="first").sort("pair_id")
+    before = _Before(source)
     return {
-        row["pair_id"]: [_picture(release, source, keyframes[row["pair_id"]], row)]
+        row["pair_id"]: [_picture(release, before, keyframes[row["pair_id"]], row)]
         for row in largest.iter_rows(named=True)
     }
 
@@ -159,14 +160,26 @@ def _scores(
     return {name: score(regions, one.predicted, settings) for name, one in answers.items()}
 
 
-def _picture(release: Release, source: Source, keyframe: Keyframe, row: Mapping[str, Any]) -> PairPicture:
+@dataclass
+class _Before:
+    """Source pictures as the report shows them, each made once: a keyframe has many pairs."""
+
+    source: Source
+    made: dict[str, bytes] = field(default_factory=dict[str, bytes])
+
+    def jpeg(self, keyframe: Keyframe, camera: Camera) -> bytes:
+        name = f"{keyframe.id} {camera.sensor_id}"
+        if name not in self.made:
+            self.made[name] = report_jpeg(decode_rgb(self.source.picture(keyframe, camera), name))
+        return self.made[name]
+
+
+def _picture(release: Release, before: _Before, keyframe: Keyframe, row: Mapping[str, Any]) -> PairPicture:
     camera = keyframe.view(row["sensor_id"], row["frame_offset"])
-    before = decode_rgb(source.picture(keyframe, camera), f"{keyframe.id} {row['sensor_id']}")
-    after = edited_picture(release, source, keyframe, row)
     return PairPicture(
         sensor_id=row["sensor_id"],
-        source=report_jpeg(before),
-        edited=report_jpeg(after),
+        source=before.jpeg(keyframe, camera),
+        edited=report_jpeg(edited_picture(release, before.source, keyframe, row)),
         camera=pinhole(keyframe, camera),
         ground=keyframe.ground,
     )

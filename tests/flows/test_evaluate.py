@@ -8,6 +8,7 @@ import shutil
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -30,6 +31,7 @@ from flows.exits import exit_code
 from flows.server import PrefectServer
 from models.planners import Planner, suite
 from models.planners.blind import Stop
+from tasks import evaluation_content
 from tasks.evaluation import OpenedEvaluation, predictions_path, read_evaluation
 from tasks.predicting import UnsettledCasesError
 from tasks.score import score
@@ -95,6 +97,18 @@ def whole(shared: Arena) -> dict[str, Any]:
     return shared.evaluate()
 
 
+@pytest.fixture(scope="module")
+def alone(shared: Arena, whole: dict[str, Any]) -> dict[str, Any]:
+    """One planner alone, in the same store."""
+    return shared.evaluate(planners=["stop"], name="alone")
+
+
+@pytest.fixture
+def few_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports with one pair's pictures, for tests that look at something else."""
+    monkeypatch.setattr(evaluation_content, "pictures_of", partial(evaluation_content.pictures_of, limit=1))
+
+
 def _contents(evaluation: OpenedEvaluation) -> dict[str, bytes]:
     return {entry.path: evaluation.read(entry.path) for entry in evaluation.evaluation.files}
 
@@ -114,11 +128,9 @@ def test_the_demo_evaluates_all_planners_and_again_elsewhere_gives_the_same_byte
 
 
 def test_every_number_follows_from_the_predictions_that_lie_beside_it(
-    shared: Arena, whole: dict[str, Any], tmp_path: Path
+    shared: Arena, whole: dict[str, Any], asked: Path, tmp_path: Path
 ) -> None:
-    done = _run("cases", str(shared.release), str(tmp_path), *shared.words)
-    assert done.exit_code == 0, done.output
-    regions = read_regions(tmp_path / "regions.jsonl")
+    regions = read_regions(asked / "regions.jsonl")
     pairs = shared.content.frame("hazards", "pairs").filter(subset="benchmark")
     assert sorted(region.pair_id for region in regions) == pairs["pair_id"].to_list()
     evaluation = shared.opened()
@@ -143,13 +155,13 @@ def test_the_oracle_is_safe_wherever_stopping_avoids_the_hazard(shared: Arena, w
 
 
 def test_an_evaluation_lies_beside_its_release_and_a_second_one_changes_nothing(
-    shared: Arena, whole: dict[str, Any]
+    shared: Arena, alone: dict[str, Any]
 ) -> None:
     before = shared.place.results()
-    again = shared.evaluate()
-    assert (again["digest"], again["was_there"]) == (whole["digest"], True)
+    again = shared.evaluate(planners=["stop"], name="alone")
+    assert (again["digest"], again["was_there"]) == (alone["digest"], True)
     assert shared.place.results() == before
-    assert Path(whole["report"]).read_text().startswith("<!")
+    assert Path(again["report"]).read_text().startswith("<!")
     assert verify(shared.release).ok
 
 
@@ -183,11 +195,19 @@ def _run(*words: str) -> Result:
     return CliRunner(env={"COLUMNS": "100"}).invoke(app, list(words))
 
 
-def _answers(folder: Path, arena: Arena, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Path:
-    """Write predictions of one who stands still in every case, as a planner author would."""
-    assert _run("cases", str(arena.release), str(folder), *arena.words).exit_code == 0
+@pytest.fixture(scope="module")
+def asked(shared: Arena, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of cases.jsonl and regions.jsonl, as a planner author gets them."""
+    folder = tmp_path_factory.mktemp("asked")
+    done = _run("cases", str(shared.release), str(folder), *shared.words)
+    assert done.exit_code == 0, done.output
+    return folder
+
+
+def _answers(asked: Path, folder: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Path:
+    """Write predictions of one who stands still in every case."""
     lines: list[str] = []
-    for line in (folder / "cases.jsonl").read_text().splitlines():
+    for line in (asked / "cases.jsonl").read_text().splitlines():
         case = json.loads(line)
         answer = {name: case[name] for name in ("pair_id", "variant", "inputs_sha256", "component_digest")}
         lines.append(json.dumps(change({**answer, "status": "ok", "t": [0.0, 4.0], "xy": [[0.0, 0.0], [0.0, 0.0]]})))
@@ -196,8 +216,9 @@ def _answers(folder: Path, arena: Arena, change: Callable[[dict[str, Any]], dict
     return path
 
 
-def test_predictions_from_a_file_are_scored_beside_built_in_ones(shared: Arena, tmp_path: Path) -> None:
-    path = _answers(tmp_path, shared, lambda answer: answer)
+@pytest.mark.usefixtures("few_pictures")
+def test_predictions_from_a_file_are_scored_beside_built_in_ones(shared: Arena, asked: Path, tmp_path: Path) -> None:
+    path = _answers(asked, tmp_path, lambda answer: answer)
     found = shared.evaluate(planners=["stop"], predictions=[f"still={path}"], name="file")
     planners = {one.name: one for one in shared.opened("file").evaluation.planners}
     assert (planners["still"].bound, planners["still"].settings) == (True, None)
@@ -206,11 +227,14 @@ def test_predictions_from_a_file_are_scored_beside_built_in_ones(shared: Arena, 
     assert shared.opened("file").scores("still")["ur"].sum() == 0.0
 
 
-def test_predictions_without_digests_are_scored_and_said_not_to_be_bound(shared: Arena, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("few_pictures")
+def test_predictions_without_digests_are_scored_and_said_not_to_be_bound(
+    shared: Arena, asked: Path, tmp_path: Path
+) -> None:
     def unbound(answer: dict[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in answer.items() if name not in {"inputs_sha256", "component_digest"}}
 
-    path = _answers(tmp_path, shared, unbound)
+    path = _answers(asked, tmp_path, unbound)
     lines = path.read_text().splitlines()
     path.write_text("\n".join(lines[2:]))  # nothing about the first pair
     found = shared.evaluate(planners=["stop"], predictions=[f"still={path}"], name="unbound")
@@ -225,8 +249,10 @@ def test_predictions_without_digests_are_scored_and_said_not_to_be_bound(shared:
 
 
 @pytest.mark.parametrize("name", ["inputs_sha256", "component_digest"])
-def test_predictions_from_other_pixels_are_refused_with_their_lines(shared: Arena, tmp_path: Path, name: str) -> None:
-    path = _answers(tmp_path, shared, lambda answer: answer)
+def test_predictions_from_other_pixels_are_refused_with_their_lines(
+    shared: Arena, asked: Path, tmp_path: Path, name: str
+) -> None:
+    path = _answers(asked, tmp_path, lambda answer: answer)
     lines = path.read_text().splitlines()
     lines[2] = json.dumps(json.loads(lines[2]) | {name: "0" * 64})
     path.write_text("\n".join(lines))
@@ -286,6 +312,7 @@ class _Moody(Stop):
         return super().predict(case)
 
 
+@pytest.mark.usefixtures("few_pictures")
 def test_cases_without_an_answer_leave_no_evaluation_and_running_again_finishes(
     arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -303,51 +330,41 @@ def test_cases_without_an_answer_leave_no_evaluation_and_running_again_finishes(
     assert before.items() <= arena.place.results().items()
 
 
-def test_an_evaluation_killed_while_predicting_and_while_writing_goes_on(arena: Arena, shared: Arena) -> None:
-    words = ["evaluate", str(arena.release), *arena.words, "--planners", "stop", "--planners", "recorded"]
+def test_after_a_kill_while_predicting_two_at_once_go_on_and_agree(arena: Arena, alone: dict[str, Any]) -> None:
+    words = ["evaluate", str(arena.release), *arena.words, "--planners", "stop", "--name", "alone"]
     evaluations = arena.release.parent / f"{arena.release.name}.evaluations"
-    finished: list[int] = []
-    for point, count in (("after-row", 150), ("before-publish-rename", 1)):
-        process = arena.place.start(*words, script=[str(KILL_AT), point, str(count)])
-        _, errors = process.communicate(timeout=180)
-        assert process.returncode == -signal.SIGKILL, errors
-        assert not (evaluations / "default").exists()
-        finished.append(len(arena.place.results()))
+    process = arena.place.start(*words, script=[str(KILL_AT), "after-row", "150"])
+    _, errors = process.communicate(timeout=180)
+    assert process.returncode == -signal.SIGKILL, errors
+    assert not evaluations.exists()
     before = arena.place.results()
-    found = arena.evaluate(planners=["stop", "recorded"])
-    assert finished[0] == 150
-    assert finished[1] == 4 * found["pairs"]
-    assert arena.place.results() == before
-    assert arena.place.rows("SELECT * FROM leases") == []
-    assert not list(evaluations.glob(".staging*"))
-    assert found["digest"] == shared.evaluate(planners=["stop", "recorded"], name="default")["digest"]
-
-
-def test_two_evaluations_at_once_share_the_work_and_agree(arena: Arena) -> None:
-    words = ["evaluate", str(arena.release), *arena.words, "--planners", "stop", "--json"]
-    process = arena.place.start(*words)
-    mine = arena.evaluate(planners=["stop"])
+    assert len(before) == 150
+    process = arena.place.start(*words, "--json")
+    mine = arena.evaluate(planners=["stop"], name="alone")
     output, errors = process.communicate(timeout=180)
     assert process.returncode == 0, errors
-    assert json.loads(output)["digest"] == mine["digest"] == arena.opened().digest
-    assert arena.place.rows("SELECT * FROM conflicts") == []
-    assert arena.place.rows("SELECT * FROM attempts") == []
+    assert json.loads(output)["digest"] == mine["digest"] == alone["digest"] == arena.opened("alone").digest
+    after = arena.place.results()
+    assert (len(after), {key: after[key] for key in before}) == (2 * alone["pairs"], before)
+    for table in ("leases", "conflicts", "attempts"):
+        assert arena.place.rows(f"SELECT * FROM {table}") == []
+    assert not list(evaluations.glob(".staging*"))
 
 
 def test_the_deployment_has_planners_drained_on_workers(
-    tmp_path: Path, demo: Demo, serving: serve.Serving, shared: Arena
+    tmp_path: Path, demo: Demo, serving: serve.Serving, alone: dict[str, Any]
 ) -> None:
     server = PrefectServer(serving.url, serving.environment())
     arena = _arena(tmp_path, demo, server)
-    asked = arena.parameters(planners=["stop"], mode="workers")
-    asked["set"] += ["run.drains=1"]
-    words = ["deployment", "run", "evaluate-release", "--watch", "--params", json.dumps(asked)]
+    given = arena.parameters(planners=["stop"], name="alone", mode="workers")
+    given["set"] += ["run.drains=1"]
+    words = ["deployment", "run", "evaluate-release", "--watch", "--params", json.dumps(given)]
     environment = dict(server.environment) | installed_plugin(tmp_path)
     done = prefect_command(*words, environment=environment, cwd=CHECKOUT)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert arena.opened().digest == shared.evaluate(planners=["stop"], name="default")["digest"]
+    assert arena.opened("alone").digest == alone["digest"]
     holders = {holder for (holder,) in arena.place.rows("SELECT DISTINCT holder FROM results")}
-    flow = arena.opened().lock().made_by["run"]["flow_run"]
+    flow = arena.opened("alone").lock().made_by["run"]["flow_run"]
     assert len(holders) == 1
     log = (arena.place.store / "logs" / f"{flow}.log").read_text()
     assert "predict-stop: " in log  # settled by the flow, worked off by a drain:
