@@ -73,39 +73,65 @@ def _size(path: Array, index: int) -> float:
 
 @compiled
 def _visited(path: Array, index: int, region: Array, sides: Array, best: float) -> float:
-    """Return the smaller of `best` and the smallest distance on the way after a point."""
+    """Return the smaller of `best` and the smallest distance on the way after a point.
+
+    Runs of steps are halved, and the half that may come nearer goes first: that leaves most of the other out.
+    """
     steps = steps_after(path, index)
-    turn = wrapped(path[index + 1, 3] - path[index, 3])
-    runs = np.empty((_DEEPEST, 2), np.int64)
+    turns = wrapped(path[index + 1, 3] - path[index, 3]) != 0.0
+    runs, bounds = np.empty((_DEEPEST, 2), np.int64), np.empty(_DEEPEST)
+    scratch = np.empty((26, 4))
     runs[0, 0], runs[0, 1] = 0, steps
+    bounds[0] = _run_at_least(path, index, (0, steps, steps), (region, sides, scratch), best)
+    if steps == 1 or not turns:
+        return min(best, bounds[0])
     waiting = 1
-    poses, corners, hull = np.empty((2, 4)), np.empty((8, 2)), np.empty((16, 2))
     while waiting and best > CONTACT_M:
         waiting -= 1
         low, high = runs[waiting, 0], runs[waiting, 1]
-        for row in range(2):
-            go_after(path, index, (high if row else low) / steps, poses, row)
-            poses[row, 1] -= region[0, 0]
-            poses[row, 2] -= region[0, 1]
-        far, near = np.hypot(poses[0, 1], poses[0, 2]), np.hypot(poses[1, 1], poses[1, 2])
-        if _circles_at_least(poses, region) - _slack(far, near) >= best:
+        if bounds[waiting] >= best:
             continue
-        turned = abs(turn) * ((high - low) / steps)
-        whole = high - low == 1 or turned == 0.0
-        if not whole:
-            poses[:, 3] = path[index, 3] + turn * ((low + high) / steps / 2)
-        _put_corners(poses, sides, corners)
-        gap = hull_gap(corners, hull, region[2:])
-        if whole:
-            best = min(best, gap)
-        elif gap - region[1, 1] * turned / 2 - _slack(far, near) < best:
-            middle = (low + high) // 2
-            later = waiting if near > far else waiting + 1  # the nearer half is taken first: it leaves more out
-            earlier = waiting if near <= far else waiting + 1
-            runs[earlier, 0], runs[earlier, 1] = low, middle
-            runs[later, 0], runs[later, 1] = middle, high
-            waiting += 2
+        middle = (low + high) // 2
+        for half in range(2):
+            start, end = (middle, high) if half else (low, middle)
+            bound = _run_at_least(path, index, (start, end, steps), (region, sides, scratch), best)
+            if end - start == 1:
+                best = min(best, bound)
+            elif bound < best:
+                runs[waiting, 0], runs[waiting, 1], bounds[waiting] = start, end, bound
+                waiting += 1
+        if waiting > 1 and runs[waiting - 2, 1] == middle and bounds[waiting - 2] < bounds[waiting - 1]:
+            bounds[waiting - 2], bounds[waiting - 1] = bounds[waiting - 1], bounds[waiting - 2]
+            runs[waiting - 2, 0], runs[waiting - 2, 1] = middle, high
+            runs[waiting - 1, 0], runs[waiting - 1, 1] = low, middle
     return best
+
+
+@compiled
+def _run_at_least(
+    path: Array, index: int, run: tuple[int, int, int], places: tuple[Array, Array, Array], best: float
+) -> float:
+    """Return a lower bound of the distance on a run of steps (first, last, of how many), infinite when beyond `best`.
+
+    On a single step, or when nothing turns, it is the distance itself.
+    """
+    (low, high, steps), (region, sides, scratch) = run, places
+    poses, corners, hull = scratch[:2], scratch[2:10, :2], scratch[10:, :2]
+    for row in range(2):
+        go_after(path, index, (high if row else low) / steps, poses, row)
+        poses[row, 1] -= region[0, 0]
+        poses[row, 2] -= region[0, 1]
+    slack = _slack(np.hypot(poses[0, 1], poses[0, 2]), np.hypot(poses[1, 1], poses[1, 2]))
+    if _circles_at_least(poses, region) - slack >= best:
+        return np.inf
+    turn = wrapped(path[index + 1, 3] - path[index, 3])
+    turned = abs(turn) * ((high - low) / steps)
+    whole = high - low == 1 or turned == 0.0
+    if not whole:
+        poses[:, 3] = path[index, 3] + turn * ((low + high) / steps / 2)
+    _put_corners(poses, sides, corners)
+    gap = hull_gap(corners, hull, region[2:])
+    return gap if whole else gap - region[1, 1] * turned / 2 - slack
 
 
 @compiled

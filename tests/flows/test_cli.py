@@ -29,6 +29,7 @@ COMMANDS = [
     ["show"],
     ["tasks"],
     ["report", "screening"],
+    ["score"],
     ["streetset"],
     ["doctor"],
     ["settings"],
