@@ -92,7 +92,7 @@ def made_up(size: MadeUp) -> EvaluationPage:
         pairs=pairs,
         predictions=predictions,
         pictures={pair: _pictures(by_id[pair]) for pair in choose_pairs(scores, size.pictured)},
-        settings={"Body": "zoe", "Horizon": "3.0 s", "Clearance": "as each task requires"},
+        settings={"component hazards": "45cf" * 16},
     )
 
 
@@ -185,7 +185,17 @@ def _summary(scores: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
                 counted = part.filter(pl.col("edited") != "ineligible")[metric].fill_null(counts_as)
                 rows.append(_mean(counted, part["scene"].n_unique(), metric) | {"metric": metric, "mode": "strict"})
                 rows[-1] |= {"planner": planner, "level": level, "group": group}
-    return SUMMARY.frame(rows)
+    return SUMMARY.frame([*rows, *_by_task(rows)])
+
+
+def _by_task(rows: Sequence[Mapping[str, Any]]) -> Iterable[dict[str, Any]]:
+    """Yield the means over tasks of their means."""
+    tasks = [row for row in rows if row["level"] == "task" and row["mean"] is not None]
+    for row in rows:
+        key = (row["planner"], row["metric"], row["mode"])
+        means = [one["mean"] for one in tasks if (one["planner"], one["metric"], one["mode"]) == key]
+        if row["level"] == "overall" and means:
+            yield {**row, "level": "task_macro", "mean": float(np.mean(means)), "low": None, "high": None}
 
 
 def _mean(values: pl.Series, scenes: int, metric: str) -> dict[str, Any]:

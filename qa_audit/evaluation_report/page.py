@@ -74,7 +74,8 @@ class EvaluationPage:
     """Planners whose UR is the conflict rate: how often a hazard lies on a way that nobody changed. Those that are not
     in the evaluation are left out."""
     settings: Mapping[str, str] = field(default_factory=lambda: {})
-    """What the scores were made with, and what they are bound to: name and value, in the order shown."""
+    """What else the scores were made with and are bound to, besides body, horizon and clearance: name and value, in the
+    order shown."""
     body: Body = ZOE
     horizon_s: float = HORIZON_S
     ranked_by: Literal["strict", "plain"] = "strict"

@@ -28,7 +28,7 @@ class Standing:
     planner: ShownPlanner
     rank: int | None
     figures: dict[str, Cell]
-    """By metric; `other_<metric>` in the mode that does not decide the order."""
+    """By metric; `other_<metric>`: in the mode that does not decide the order, `by_task_<metric>`: mean over tasks."""
     contact: Cell
     """How many pairs are in contact."""
     coverage: dict[str, Cell]
@@ -105,6 +105,7 @@ class Tables:
         cells = {metric: self.figures.cell(key, self.axes.get(metric)) for metric, key in keys.items()}
         for metric in STRICT:
             cells[f"other_{metric}"] = self.figures.cell((name, "overall", "", metric, self.other_mode))
+            cells[f"by_task_{metric}"] = self.figures.cell((name, "task_macro", "", metric, self.mode))
         touched = int(self.page.scores[name]["ur"].fill_null(0).sum())
         contact = Cell(f"{touched:,}", links.pairs_link(name, links.CONTACT) if touched else "")
         return Standing(planner, rank, cells, contact, self._coverage(name))
@@ -155,7 +156,7 @@ class Tables:
         frame = self.page.summary.filter(
             pl.col("level") == level, pl.col("mean").is_not_null(), pl.col("low").is_null()
         )
-        return sorted(set(frame["reason"].to_list()) - {""})
+        return sorted({reason.removeprefix("no interval: ") for reason in frame["reason"].to_list()} - {""})
 
     def heat_map(self) -> tuple[list[tuple[str, str]], list[tuple[ShownPlanner, Cell, list[Cell]]], float]:
         """Return families (id, name), rows of planner, overall cell and a cell a family, and the scale's end."""
@@ -173,7 +174,8 @@ class Tables:
 
     def conflicts(self) -> tuple[list[ShownPlanner], Axis, list[tuple[str, list[Cell]]]]:
         """Return the planners whose UR is the conflict rate, its axis, and a row overall and for each family."""
-        planners = [planner for planner in self.planners if planner.name in self.page.conflict]
+        known = {planner.name: planner for planner in self.planners}
+        planners = [known[name] for name in self.page.conflict if name in known]
         axis = Axis(0.0, 1.0, "ur")
         groups = [("overall", "", "All pairs")]
         groups += [("family", name, titled(name)) for name in groups_of(self.page.summary, "family")]

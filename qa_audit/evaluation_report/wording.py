@@ -45,13 +45,14 @@ def number(value: float | None, metric: str, signed: bool = False) -> str:
 
     >>> number(0.1234, "hcc"), number(1.5, "cts"), number(None, "ur"), number(-0.02, "ur", signed=True)
     ('12.3', '1.50', '–', '−2.0')
+    >>> number(-0.00001, "hcc", signed=True)
+    '0.0'
     """
     if value is None:
         return NONE
     text = f"{100 * value:+.1f}" if metric in PERCENT else f"{value:+.2f}"
-    if float(text) == 0:
-        text = text.replace("-", "+")
-    return text.replace("-", "−") if signed else text.lstrip("+").replace("-", "−")
+    keeps_plus = signed and float(text) != 0
+    return (text if keeps_plus else text.lstrip("+-" if float(text) == 0 else "+")).replace("-", "−")
 
 
 def p_value(value: float | None) -> str:

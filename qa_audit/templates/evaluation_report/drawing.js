@@ -78,6 +78,7 @@ function planView(pair, chosen) {
   for (const variant of ["source", "edited"]) {
     picture.append(...drawn.filter(([, kind]) => kind === variant).map(([planner, , way]) => wayShapes(planner, way, variant, place, labelled)));
   }
+  picture.append(svg("polygon", { class: "edge", points: points(quadOf(pair), place) })); // over the bodies that meet it
   const single = chosen.length === 1 ? drawn.find(([, kind]) => kind === "edited") : null;
   if (single && single[0].d[pair] > 0) picture.append(...gapShapes(single[0].d[pair], sweep(single[2]), quadOf(pair), place));
   picture.append(...egoShapes(place), scaleBar(k, width, height));
@@ -109,8 +110,8 @@ function cameraView(view, variant, chosen, small) {
   if (small) picture.setAttribute("preserveAspectRatio", "xMidYMid slice");
   picture.append(svg("image", { href: "data:image/jpeg;base64," + view[variant], x: -0.5, y: -0.5, width, height, preserveAspectRatio: "none" }));
   const over = svg("g", { class: "seen" });
+  for (const planner of chosen) over.append(...seenBody(view, planner));
   over.append(...view.region.map((flat) => svg("polygon", { class: "region", points: pixelPoints(flat) })));
-  if (!small) for (const planner of chosen) over.append(...seenBody(view, planner));
   for (const kind of kinds) for (const planner of chosen) over.append(...seenWay(view, planner, kind));
   picture.append(over);
   return picture;

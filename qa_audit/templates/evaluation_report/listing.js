@@ -187,6 +187,7 @@ function showList(params) {
   const part = found.slice((current - 1) * PAGE_SIZE, current * PAGE_SIZE);
   const look = asked.look || "cards";
   for (const button of document.querySelectorAll("#look button")) button.setAttribute("aria-pressed", String(button.dataset.value === look));
+  document.getElementById("bars").hidden = look === "table";
   const list = part.length ? (look === "table" ? table : cards)(part, asked, params) : el("p", { class: "empty" }, "No pair fits these filters.");
   document.getElementById("list").replaceChildren(list);
   document.getElementById("pager").replaceChildren(...pager(found.length, current, params));

@@ -18,8 +18,8 @@ function showPair(params, replace) {
     el("p", { class: "id" }, el("code", { translate: "no" }, PAIRS.id[pair])),
     facts(pair),
     chips(pair, chosen, params, replace),
-    el("div", { class: "stage" + (views.length ? "" : " alone") }, plan(pair, chosen), pictures(pair, views, chosen, params, replace)),
-    results(pair, chosen)));
+    el("div", { class: "stage" }, plan(pair, chosen),
+      el("div", { class: "beside" }, pictures(pair, views, chosen, params, replace), results(pair, chosen)))));
 }
 
 function crumbs(pair, params) {
@@ -93,14 +93,13 @@ function why(planner, pair) {
 }
 
 function results(pair, chosen) {
-  const explained = PLANNERS.some((planner) => why(planner, pair));
   const rows = PLANNERS.map((planner) => el("tr", { class: chosen.includes(planner) ? "chosen" : "", "data-planner": planner.name },
-    el("th", { scope: "row" }, swatch(planner), el("span", { translate: "no" }, planner.name), planner.oracle ? [" ", el("span", { class: "badge oracle" }, "oracle")] : null),
+    el("th", { scope: "row" }, swatch(planner), el("span", { translate: "no" }, planner.name), planner.oracle ? [" ", el("span", { class: "badge oracle" }, "oracle")] : null,
+      why(planner, pair) ? el("span", { class: "reason" }, why(planner, pair)) : null),
     el("td", { "data-label": "Edited" }, badge(planner, pair)),
-    METRICS.filter(([metric]) => metric !== "ur").map(([metric, text]) => el("td", { class: "num", "data-label": text }, number(planner[metric][pair], metric))),
-    explained ? el("td", { class: "reason" }, why(planner, pair)) : null));
+    METRICS.filter(([metric]) => metric !== "ur").map(([metric, text]) => el("td", { class: "num", "data-label": text }, number(planner[metric][pair], metric)))));
   const heads = METRICS.filter(([metric]) => metric !== "ur").map(([metric, text]) => el("th", { scope: "col", class: "num" }, PERCENT.has(metric) ? `${text} %` : `${text} m`));
   return el("div", { class: "card results" }, el("h2", {}, "Scores of this pair"), el("table", {},
-    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Planner"), el("th", { scope: "col" }, "Edited"), heads, explained ? el("th", { scope: "col" }, "Reason") : null)),
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Planner"), el("th", { scope: "col" }, "Edited"), heads)),
     el("tbody", {}, rows)));
 }

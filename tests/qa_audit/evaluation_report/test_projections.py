@@ -10,8 +10,8 @@ from qa_audit.evaluation_report.projections import seen_area, seen_line, swept_o
 GROUND = GroundPlane(0.1, 0.01, -0.02)
 
 
-def _pixels(flat: list[float]) -> Array:
-    return np.array(flat).reshape(-1, 2)
+def _pixels(flat: list[int]) -> Array:
+    return np.array(flat, dtype=np.float64).reshape(-1, 2)
 
 
 def _straight(*ends: tuple[float, float]) -> Array:
@@ -23,7 +23,7 @@ def test_a_way_is_drawn_where_its_ground_points_are_seen() -> None:
     pixels = _pixels(line)
     known, _ = CAMERA.project(GROUND.lift(_straight((12, 0.8), (24, 1.6), (30, 2))))
     path = shapely.linestrings(pixels)
-    assert max(shapely.distance(path, shapely.points(known))) < 1.0
+    assert np.max(shapely.distance(path, shapely.points(known))) < 1.0
     assert np.hypot(*(pixels[-1] - known[-1])) < 1.0
     assert pixels[0, 1] == pytest.approx(
         CAMERA.height - 0.5, abs=0.6

@@ -4,6 +4,8 @@ import dataclasses
 import io
 import re
 from collections import Counter
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -22,9 +24,9 @@ def test_the_same_evaluation_gives_the_same_report(evaluation: EvaluationPage) -
     shuffled = dataclasses.replace(
         evaluation,
         pairs=list(reversed(evaluation.pairs)),
-        predictions={name: list(reversed(found)) for name, found in reversed(evaluation.predictions.items())},
-        pictures=dict(reversed(evaluation.pictures.items())),
-        scores=dict(reversed(evaluation.scores.items())),
+        predictions={name: list(reversed(found)) for name, found in reversed(list(evaluation.predictions.items()))},
+        pictures=dict(reversed(list(evaluation.pictures.items()))),
+        scores=dict(reversed(list(evaluation.scores.items()))),
     )
     assert render_report(shuffled) == render_report(evaluation)
 
@@ -59,6 +61,16 @@ def test_oracles_have_no_rank_and_stand_last(evaluation: EvaluationPage) -> None
     ]
 
 
+def test_the_leaderboard_has_strict_plain_and_task_means_each_over_its_own_pairs(evaluation: EvaluationPage) -> None:
+    figures = Tables(evaluation).leaderboard()[0].figures
+    frame = evaluation.scores["swerve"]
+    by_task = frame.with_columns(pl.col("hcc").fill_null(0.0)).group_by("task").agg(pl.mean("hcc"))["hcc"].to_numpy()
+    means = [frame["hcc"].fill_null(0.0).to_numpy(), frame["hcc"].drop_nulls().to_numpy(), by_task]
+    shown = [figures[name] for name in ("hcc", "other_hcc", "by_task_hcc")]
+    assert [cell.text for cell in shown] == [f"{100 * float(values.mean()):.1f}" for values in means]
+    assert [cell.n for cell in shown] == [30, 27, 30]
+
+
 def test_planners_with_equal_figures_share_a_rank() -> None:
     page = made_up(MadeUp(pairs=10, planners=("slow", "stop"), pictured=0))
     first = page.planners[0].name
@@ -83,8 +95,9 @@ def test_planners_with_equal_figures_share_a_rank() -> None:
         (lambda page: {"summary": page.summary.drop("n")}, "table summary has columns"),
     ],
 )
-def test_parts_that_do_not_agree_are_refused(evaluation: EvaluationPage, change: object, message: str) -> None:
-    assert callable(change)
+def test_parts_that_do_not_agree_are_refused(
+    evaluation: EvaluationPage, change: Callable[[EvaluationPage], dict[str, Any]], message: str
+) -> None:
     with pytest.raises(PageError, match=re.escape(message)):
         render_report(dataclasses.replace(evaluation, **change(evaluation)))
 
@@ -136,7 +149,8 @@ def test_chosen_pairs_spread_over_families_and_tasks_and_both_ends_of_the_scale(
 
 def test_the_choice_of_pairs_hangs_on_the_scores_alone(evaluation: EvaluationPage) -> None:
     shuffled = {
-        name: frame.sample(fraction=1.0, shuffle=True, seed=3) for name, frame in reversed(evaluation.scores.items())
+        name: frame.sample(fraction=1.0, shuffle=True, seed=3)
+        for name, frame in reversed(list(evaluation.scores.items()))
     }
     assert choose_pairs(shuffled, 12) == choose_pairs(evaluation.scores, 12)
     assert choose_pairs(evaluation.scores, 7) == choose_pairs(evaluation.scores, 12)[:7]
