@@ -32,7 +32,7 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _NUMBER: Final = r"(?:0|[1-9][0-9]{0,8})"
 _PART: Final = rf"(?:{_NUMBER}|[0-9]*[a-z-][0-9a-z-]*)"
 _VERSION: Final = re.compile(rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?P<pre>-{_PART}(?:\.{_PART})*)?")
-_DIGEST_LIKE: Final = re.compile(r".*\.(?:[0-9a-f]{12}|audits)")
+_DIGEST_LIKE: Final = re.compile(r".*\.(?:[0-9a-f]{12}|audits|evaluations)")
 
 
 class ReleaseError(ValueError):
@@ -69,7 +69,7 @@ def check_version(version: str) -> str:
 
     Raises:
         ReleaseNameError: not a lower-case semantic version, with build metadata, or with a last part that the folder
-            of a digest or of audits has.
+            of a digest, of audits or of evaluations has.
     """
     if len(version) > 100 or not _VERSION.fullmatch(version) or _DIGEST_LIKE.fullmatch(version):
         raise ReleaseNameError(
@@ -110,11 +110,13 @@ Count = Annotated[int, Field(ge=0, lt=2**53)]
 SchemaVersion = Annotated[int, Field(ge=1, lt=2**31)]
 
 
-class _Strict(BaseModel):
+class Strict(BaseModel):
+    """Base of what release and evaluation folders say about themselves: frozen, closed, finite, strictly typed."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, strict=True, populate_by_name=True)
 
 
-class FileEntry(_Strict):
+class FileEntry(Strict):
     """One file of a release."""
 
     path: ReleasePath
@@ -126,7 +128,7 @@ class FileEntry(_Strict):
     """Of the pixels of a PNG, the canonical rows of a table, the bytes of a text: the same on every machine."""
 
 
-class ComponentEntry(_Strict):
+class ComponentEntry(Strict):
     """One component's part of a release."""
 
     schema_version: SchemaVersion
@@ -142,7 +144,7 @@ class ComponentEntry(_Strict):
     """Sorted by path."""
 
 
-class Manifest(_Strict):
+class Manifest(Strict):
     """manifest.json: what a release holds."""
 
     schema_version: Annotated[SchemaVersion, Field(alias="schema")] = SCHEMA_VERSION
@@ -197,7 +199,7 @@ def component_digest(schema_version: int, files: tuple[FileEntry, ...]) -> ident
     return identity.digest({"schema_version": schema_version, "files": content})
 
 
-class Lock(_Strict):
+class Lock(Strict):
     """lock.json: what made a release. Not part of the release's digest, since it says when and where."""
 
     schema_version: Annotated[SchemaVersion, Field(alias="schema")] = SCHEMA_VERSION
@@ -239,7 +241,7 @@ def parse_manifest(content: bytes) -> Manifest:
         manifest = Manifest.model_validate_json(content)
         canonical = manifest.content()
     except (ValidationError, ValueError, RecursionError) as error:
-        raise ReleaseCorruptError(f"{MANIFEST} is not a release's manifest: {_bounded(error)}") from error
+        raise ReleaseCorruptError(f"{MANIFEST} is not a release's manifest: {listed_problems(error)}") from error
     if canonical != content:
         raise ReleaseCorruptError(f"{MANIFEST} is not in canonical form: it was changed by hand or by another program")
     return manifest
@@ -252,7 +254,7 @@ def parse_lock(content: bytes) -> Lock:
         lock = Lock.model_validate_json(content)
         own = lock.own_digest
     except (ValidationError, ValueError, RecursionError) as error:
-        raise ReleaseCorruptError(f"{LOCK} is not a release's lock: {_bounded(error)}") from error
+        raise ReleaseCorruptError(f"{LOCK} is not a release's lock: {listed_problems(error)}") from error
     if own != lock.sha256 or lock.content() != content:
         raise ReleaseCorruptError(f"{LOCK} was changed: its own sha256 is not {lock.sha256}")
     return lock
@@ -270,7 +272,7 @@ def _refuse_newer(content: bytes, name: str) -> None:
         )
 
 
-def _bounded(error: Exception, shown: int = 10) -> str:
+def listed_problems(error: Exception, shown: int = 10) -> str:
     """List what pydantic found, first ten only, one line each, in ASCII: the content is not ours."""
     if not isinstance(error, ValidationError):
         return ascii(str(error)[:300])

@@ -1,30 +1,21 @@
-"""Writing a release so that it is there whole or not at all, whoever else writes and whatever kills the writer.
+"""Writing a release: there whole or not at all (data_registry/staging.py says how).
 
 A final version is a folder and never changes. A pre-release version (0.0.0-dev) is a symlink to
-`<version>.<first 12 digits of the digest>/`, swapped in one step; the three newest such folders are kept, so that
-whoever reads an older one has time to finish. Content is written to a staging folder beside the target, flushed, and
-renamed once; staging folders of writers that died are removed by the next writer.
+`<version>.<first 12 digits of the digest>/`, swapped in one step.
 """
 
 from __future__ import annotations
 
-import errno
-import fcntl
-import os
-import re
-import shutil
-import time
-import uuid
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import polars as pl
 
-from data_registry import holders, identity, tables
-from data_registry.blobs import StorageFullError, sync_folder
+from data_registry import identity, tables
+from data_registry.blobs import sync_folder
 from data_registry.manifest import (
     LARGEST_FILE,
     LOCK,
@@ -42,11 +33,7 @@ from data_registry.manifest import (
     is_pre_release,
 )
 from data_registry.release import ReleaseMissingError, content_digest, open_release, table_path
-
-KEPT_PRE_RELEASES: Final = 3
-"""Folders of one pre-release version that stay: the one that the symlink names, and the newest others."""
-_ABANDONED_S: Final = 7 * 24 * 3600.0
-"""Age at which a staging folder of another machine, whose writer cannot be asked, counts as left behind."""
+from data_registry.staging import digest_folder, flush, locked, staged, storage_errors, swap_link
 
 
 class ReleaseExistsError(ReleaseError):
@@ -109,32 +96,16 @@ def write_release(draft: Draft, releases: Path) -> Published:
     """
     home = releases / check_name(draft.name)
     check_version(draft.version)
-    with _storage_errors(home):
-        home.mkdir(parents=True, exist_ok=True)
-        _remove_abandoned(home)
-        staging = home / f".staging~{draft.version}~{holders.this_process().replace('/', '~')}~{uuid.uuid4().hex[:8]}"
-        try:
-            manifest = _fill(draft, staging)
-            digest = identity.sha256(manifest.content())
-            with _locked(home):
-                was_there = _put_in_place(home, draft.version, staging, digest)
-        finally:
-            shutil.rmtree(staging, ignore_errors=True)
+    with storage_errors(home, partial(_unwritable, home)), staged(home, draft.version) as staging:
+        manifest = _fill(draft, staging)
+        digest = identity.sha256(manifest.content())
+        with locked(home):
+            was_there = _put_in_place(home, draft.version, staging, digest)
     return Published(home / draft.version, digest, manifest, was_there)
 
 
-@contextmanager
-def _storage_errors(home: Path) -> Generator[None]:
-    try:
-        yield
-    except OSError as error:
-        if isinstance(error, StorageFullError):
-            raise
-        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-            raise StorageFullError(str(home)) from error
-        raise ReleaseUnwritableError(
-            f"cannot write a release to {home}: {error.strerror or error}; name another folder with --releases"
-        ) from error
+def _unwritable(home: Path, reason: str) -> ReleaseUnwritableError:
+    return ReleaseUnwritableError(f"cannot write a release to {home}: {reason}; name another folder with --releases")
 
 
 def _fill(draft: Draft, staging: Path) -> Manifest:
@@ -160,7 +131,7 @@ def _fill(draft: Draft, staging: Path) -> Manifest:
     )
     (staging / MANIFEST).write_bytes(manifest.content())
     (staging / LOCK).write_bytes(Lock.of(manifest, draft.made_by).content())
-    _flush(staging)
+    flush(staging)
     return manifest
 
 
@@ -185,23 +156,6 @@ def _write(staging: Path, path: str, content: bytes, table: tables.TableSchema |
     )
 
 
-def _flush(staging: Path) -> None:
-    """Flush files, then their folders, to disk: all at the end, so that the disk can take them together."""
-    for folder, _, names in os.walk(staging, topdown=False):
-        for name in names:
-            with (Path(folder) / name).open("rb") as file:
-                os.fsync(file.fileno())
-        sync_folder(Path(folder))
-
-
-@contextmanager
-def _locked(home: Path) -> Generator[None]:
-    """Hold the one lock of a release's versions; it goes with its process, however that ends."""
-    with (home / ".lock").open("ab") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
 def _put_in_place(home: Path, version: str, staging: Path, digest: identity.Digest) -> bool:
     """Give the staged release its place under the lock; tell whether the version held this content before."""
     link = home / version
@@ -209,17 +163,9 @@ def _put_in_place(home: Path, version: str, staging: Path, digest: identity.Dige
         return _settle(link, staging, digest)
     if link.exists() and not link.is_symlink():
         raise ReleaseExistsError(f"{link} is not a symlink to a pre-release: move it away and run again")
-    folder = home / f"{version}.{digest[:12]}"
+    folder = digest_folder(home, version, digest)
     there = _settle(folder, staging, digest)
-    named = link.is_symlink() and link.readlink() == Path(folder.name)
-    os.utime(folder)  # the newest by publication, not by first writing, is what pruning keeps
-    if not named:
-        temporary = home / f".link~{uuid.uuid4().hex}"
-        temporary.symlink_to(folder.name)
-        temporary.replace(link)
-        sync_folder(home)
-    _prune(home, version, folder.name)
-    return there and named
+    return swap_link(link, folder) and there
 
 
 def _settle(folder: Path, staging: Path, digest: identity.Digest) -> bool:
@@ -244,30 +190,3 @@ def _settle(folder: Path, staging: Path, digest: identity.Digest) -> bool:
         except ReleaseCorruptError as error:
             raise ReleaseCorruptError(f"{folder} was damaged: {error}; {mend}") from error
     return True
-
-
-def _prune(home: Path, version: str, current: str) -> None:
-    """Remove the folders of a pre-release version beyond the newest three, never the current one."""
-    pattern = re.compile(re.escape(version) + r"\.[0-9a-f]{12}")
-    others = [path for path in home.iterdir() if pattern.fullmatch(path.name) and path.name != current]
-    others.sort(key=lambda path: (path.stat().st_mtime, path.name), reverse=True)
-    for path in others[KEPT_PRE_RELEASES - 1 :]:
-        shutil.rmtree(path, ignore_errors=True)
-
-
-def _remove_abandoned(home: Path) -> None:
-    """Remove staging folders and links whose writers are known to be dead, or have been silent for a week."""
-    for path in home.glob(".staging~*"):
-        holder = "/".join(path.name.split("~")[2:-1])
-        if holders.is_gone(holder) or _age(path) > _ABANDONED_S:
-            shutil.rmtree(path, ignore_errors=True)
-    for path in home.glob(".link~*"):
-        if _age(path) > 60.0:
-            path.unlink(missing_ok=True)
-
-
-def _age(path: Path) -> float:
-    try:
-        return time.time() - path.lstat().st_mtime
-    except FileNotFoundError:
-        return 0.0

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from data_registry.geometry import Array
 from data_registry.compiled import compiled
+from data_registry.geometry import Array
 
 Integers = npt.NDArray[np.int64]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from data_registry.records import Human
+from data_registry.release import Release
 from data_registry.sources.nuscenes import NuScenes
 from data_registry.sources.source import Request, Selection, Source
 from data_registry.sources.streetset import VERSION, is_complete, write_streetset
@@ -43,10 +44,16 @@ REVIEWERS: Final[Mapping[type[IdentitySettings], Callable[..., Reviewer]]] = {Ru
 """Back ends of each role by the settings that ask for them, and that they are made from."""
 
 B = TypeVar("B")
+DRAINS: Final = {"cpu": "drain-stage/drain-stage", "a100": "drain-stage/drain-stage-a100"}
+"""Deployment of a build's drain for each kind of resources."""
 
 
 class NothingToBuildError(ValueError):
     """The logs have no keyframe that could be used."""
+
+
+class WrongLogsError(ValueError):
+    """The logs that the settings name are not those of the release."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +64,21 @@ class Build:
     store: Store
     source: Source
     construction: Construction
+
+    @property
+    def steps(self) -> Construction:
+        """What is to be settled."""
+        return self.construction
+
+    @property
+    def drains(self) -> Mapping[str, str]:
+        """Deployment that drains a step, by the resources that its back end needs."""
+        return DRAINS
+
+    @property
+    def drain_parameters(self) -> Mapping[str, object]:
+        """Nothing: a drain finds everything else from step, settings and run."""
+        return {}
 
 
 @contextmanager
@@ -125,6 +147,22 @@ def _embedded_logs(root: Path) -> Path:
         write_streetset(root)
         tell("logs", 1, 1)
     return root
+
+
+def require_logs_of(release: Release, settings: Settings) -> None:
+    """Refuse logs of another dataset than the release was made from, before anything is looked for in them.
+
+    Raises:
+        WrongLogsError: says which settings name the right ones.
+    """
+    made_from = set(release.frame("hazards", "pairs", ("pair_id", "dataset"))["dataset"].to_list())
+    if made_from and settings.source.kind not in made_from:
+        names = ", ".join(sorted(made_from))
+        raise WrongLogsError(
+            f"release {release.manifest.name} {release.manifest.version} was made from {names} logs, the settings name"
+            f" {settings.source.kind} logs: add --settings {names} with its --set source.root=... and"
+            " --set source.version=..., as the build had them"
+        )
 
 
 def logs_folder(settings: Settings) -> Path:

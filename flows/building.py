@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-import fcntl
-import itertools
-import os
 import shlex
 from collections.abc import Generator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Final, cast
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from flows.commanding import bars, named_logs, on_a_server, refuse_lonely_workers
+from flows.evaluation_text import standing_text
 from flows.exits import SHOWN, NoError, counted, program, say
-from flows.options import BuildOptions
-from flows.progress import listening, tell
-from flows.settings import Settings
+from flows.options import BuildOptions, EvaluationOptions, parameters_of
 from flows.terminal import plain_text
 from tasks.auxiliary import AuxiliarySettings, Draw
-
-_STDERR = Console(stderr=True)
-_CONSOLE: Final = {"PREFECT_LOGGING_HANDLERS_CONSOLE_CLASS": "flows.console.WarningsConsole"}
-"""Read by Prefect when it is first imported, which must not have happened yet."""
-
-
-class NoWorkersError(ConnectionError):
-    """Stages are to run on workers, but there is no server that could have any."""
 
 
 def run_build(options: BuildOptions, as_json: bool) -> None:
@@ -37,20 +23,51 @@ def run_build(options: BuildOptions, as_json: bool) -> None:
     Wrong settings, task files, decisions and tables show before a server is started. That opens the logs twice,
     which is cheap from the second time on: their checked tables are indexed under the store.
     """
+    with _ready(options):
+        made = _built(options)
+    _require_complete(made, options)
+    say(made, _summary(made, options), as_json)
+
+
+def run_demo(options: BuildOptions, as_json: bool) -> None:
+    """Build, evaluate the built-in planners on what was built, in one server, and print both."""
+    with _ready(options):
+        made = _built(options)
+        evaluated = _evaluated(made, options) if made["complete"] else None
+    _require_complete(made, options)
+    say({**made, "evaluation": evaluated}, _summary(made, options, evaluated), as_json)
+
+
+@contextmanager
+def _ready(options: BuildOptions) -> Generator[None]:
+    """Check all input, then show bars and have a server until the block ends."""
     from flows.assembly import check_inputs
 
     settings = options.resolve()
-    _refuse_lonely_workers(settings)
-    with _bars():
+    refuse_lonely_workers(settings, "build-exceptiondrive")
+    with bars():
         check_inputs(settings)
-        with _server(settings):
-            from flows.build_exceptiondrive import build_exceptiondrive
+        with on_a_server(settings):
+            yield
 
-            made = cast("dict[str, Any]", build_exceptiondrive(**vars_of(options)))
+
+def _built(options: BuildOptions) -> dict[str, Any]:
+    from flows.build_exceptiondrive import build_exceptiondrive
+
+    return cast("dict[str, Any]", build_exceptiondrive(**parameters_of(options)))
+
+
+def _evaluated(made: dict[str, Any], options: BuildOptions) -> dict[str, Any]:
+    from flows.evaluate_release import evaluate_release
+
+    asked = EvaluationOptions(made["path"], options.settings, options.set, options.store, mode=options.mode)
+    return cast("dict[str, Any]", evaluate_release(**parameters_of(asked)))
+
+
+def _require_complete(made: dict[str, Any], options: BuildOptions) -> None:
     if not made["complete"]:
         text = "the release is incomplete: some items have no outcome; run the command again to finish them"
         raise NoError(text, made, _summary(made, options))
-    say(made, _summary(made, options), as_json)
 
 
 def plan_build(options: BuildOptions, as_json: bool) -> None:
@@ -108,57 +125,6 @@ def _more(count: int) -> list[str]:
     return [f"... and {count - SHOWN} more skipped"] if count > SHOWN else []
 
 
-def _refuse_lonely_workers(settings: Settings) -> None:
-    if "PREFECT_API_URL" not in os.environ and settings.run.mode == "workers":
-        raise NoWorkersError(
-            "mode `workers` needs a Prefect server with workers: run `make serve`, then"
-            " `prefect deployment run build-exceptiondrive -p mode=workers`, or set PREFECT_API_URL to your server"
-        )
-
-
-@contextmanager
-def _server(settings: Settings) -> Generator[None]:
-    """Use the Prefect server of PREFECT_API_URL, else a private one whose history stays with the store."""
-    from flows.server import applied, server
-
-    with _own_home(settings.store.path / "prefect") as home:
-        tell("server", 0, None)
-        with server(home) as found, applied({**found.environment, **_CONSOLE}):
-            tell("server", 1, 1)
-            yield
-
-
-@contextmanager
-def _own_home(folder: Path) -> Generator[Path]:
-    """Yield the first home below `folder` that no other command uses now: two servers must not share a database."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for number in itertools.count(1):
-        home = folder / str(number)
-        with (folder / f"{number}.lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                continue
-            yield home
-            return
-
-
-@contextmanager
-def _bars() -> Generator[None]:
-    """Show one bar a stage on standard error."""
-    columns = (TextColumn("{task.description:<14}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=_STDERR) as progress:
-        bars: dict[str, TaskID] = {}
-
-        def step(stage: str, done: int, total: int | None) -> None:
-            if stage not in bars:
-                bars[stage] = progress.add_task(stage, total=total)
-            progress.update(bars[stage], completed=done, total=total)
-
-        with listening(step):
-            yield
-
-
 FEW: Final = 6
 """Up to so many items that were left out are named one by one."""
 _COUNTS: Final = {
@@ -171,8 +137,8 @@ _COUNTS: Final = {
 """Columns of the printed funnel, and which of its counts they add up: a source's skipped keyframes are its rejected."""
 
 
-def _summary(made: dict[str, Any], options: BuildOptions) -> str:
-    """Return the funnel, the release, its digest, and commands to go on with."""
+def _summary(made: dict[str, Any], options: BuildOptions, evaluated: dict[str, Any] | None = None) -> str:
+    """Return the funnel, the release, its digest, how planners did if they were asked, and what to go on with."""
     table = Table("stage")
     for column in _COUNTS:
         table.add_column(column, justify="right")
@@ -193,16 +159,18 @@ def _summary(made: dict[str, Any], options: BuildOptions) -> str:
         _task_table(made["tasks"]),
         *_skipped_lines(made["skipped"]),
         *_left_out_lines(made),
+        *(["", standing_text(evaluated)] if evaluated else []),
         "",
         f"release {path}",
         f"digest  {made['digest']}",
         "",
         "open next:",
         f"  {path}/README.md",
+        *([f"  {evaluated['report']}  (how planners did, pair by pair)"] if evaluated else []),
         *_picture_lines(made["pictures"]),
         f"  {command} verify --deep {folder}",
         *(f"  {command} show {pair} --release {folder}" for pair in (pairs or left_out)[:1]),
-        f"  {command} materialize {folder} pictures{_named_logs(options)}",
+        f"  {command} materialize {folder} pictures{named_logs(options.settings, options.set, options.store)}",
     ]
     return "\n".join(lines)
 
@@ -246,16 +214,3 @@ def _drawn_line(drawn: dict[str, Any]) -> str:
     if not drawn["short"]:
         return line
     return f"{line}: of the benchmark's tasks, screening left out no more in which the hazard can be seen"
-
-
-def _named_logs(options: BuildOptions) -> str:
-    """Return the options of `materialize` that name the same logs as the build did."""
-    words = ["--settings", options.settings] if options.settings != "sample" else []
-    words += [word for override in options.set or () for word in ("--set", override)]
-    words += ["--store", options.store] if options.store else []
-    return "".join(f" {shlex.quote(word)}" for word in words)
-
-
-def vars_of(options: BuildOptions) -> dict[str, Any]:
-    """Return the options as flow parameters."""
-    return {name: getattr(options, name) for name in BuildOptions.__dataclass_fields__}

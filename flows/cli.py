@@ -81,12 +81,59 @@ def build(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 @app.command()
 def demo(as_json: Json = False) -> None:
-    """Build the sample release from the embedded logs: no GPU, no data, no network."""
-    from flows.building import run_build
+    """Build the sample release from the embedded logs, and evaluate planners on it: no GPU, no data, no network."""
+    from flows.building import run_demo
     from flows.options import BuildOptions
 
     with reporting(as_json):
-        run_build(BuildOptions("sample"), as_json)
+        run_demo(BuildOptions("sample"), as_json)
+
+
+@app.command()
+def evaluate(  # noqa: PLR0913, PLR0917 - one parameter an option
+    release: ReleasePath,
+    settings: LogsSettings = "sample",
+    set_: Overrides = None,
+    store: StorePath = None,
+    planners: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this built-in planner; may be repeated.")
+    ] = None,
+    predictions: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=FILE", help="Predictions of another planner, JSON lines; may be repeated."),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Name of the evaluation, default unless given; replaced.")
+    ] = None,
+    mode: Annotated[
+        str | None, typer.Option(metavar="MODE", help="in_process, or workers (needs `make serve`).")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Score planners on a release, count with intervals, and write a report beside it."""
+    from flows.evaluating import run_evaluation
+    from flows.options import EvaluationOptions
+
+    asked = (planners or None, predictions, name, mode)
+    with reporting(as_json):
+        run_evaluation(EvaluationOptions(str(release), settings, set_, store, *asked), as_json)
+
+
+@app.command()
+def cases(
+    release: ReleasePath,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write cases.jsonl and regions.jsonl into.")],
+    settings: LogsSettings = "sample",
+    set_: Overrides = None,
+    store: StorePath = None,
+    as_json: Json = False,
+) -> None:
+    """Write what planners that run elsewhere are asked, and the regions that they are scored by."""
+    from flows.evaluating import write_cases
+    from flows.options import EvaluationOptions
+
+    with reporting(as_json):
+        write_cases(EvaluationOptions(str(release), settings, set_, store), out, as_json)
 
 
 @app.command()

@@ -1,6 +1,6 @@
 """What Prefect may say on a command's terminal: warnings. The command itself tells the error that it ends with.
 
-flows/building.py names it in the environment, where Prefect's logging configuration finds it. The run's log file has
+flows/commanding.py names it in the environment, where Prefect's logging configuration finds it. The run's log file has
 everything (flows/run_log.py).
 """
 

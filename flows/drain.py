@@ -31,7 +31,7 @@ def drain_stage(step: str, settings: dict[str, Any], run_id: str) -> dict[str, i
     with log_to(logs_folder(chosen) / f"{flow_run.id}.log"), open_build(chosen) as build:
         work = build.construction
         work.catch_up(step, build.store.ledger)
-        results = drain(work.stage(step), work.items(step), build.store.ledger, run_options(build, run_id))
+        results = drain(work.stage(step), work.items(step), build.store.ledger, run_options(chosen, run_id))
     counts = {str(name): count for name, count in results.counts().items()}
     get_run_logger().info("%s: %s", step, ", ".join(f"{count} {name}" for name, count in counts.items()))
     return counts

@@ -3,7 +3,7 @@
 | code | meaning |
 |-----:|---------|
 | 0 | done |
-| 1 | the command ran, and the answer is no: a release does not verify, a build is incomplete |
+| 1 | the command ran, and the answer is no: a release does not verify, a build or evaluation is incomplete |
 | 2 | wrong options, settings, task files or logs: the text says what to change |
 | 3 | the place failed: disk full, store or server away; run the same command again when it is mended |
 | 4 | an error that nobody foresaw: a bug, with its traceback |
@@ -26,7 +26,9 @@ import typer
 
 _OURS: Final = frozenset({"flows", "tasks", "prompts", "models", "data_registry", "qa_audit"})
 
-_NO: Final = frozenset({"NoError", "IncompleteError", "ReleaseCorruptError"})
+_NO: Final = frozenset(
+    {"NoError", "IncompleteError", "ReleaseCorruptError", "EvaluationCorruptError", "UnsettledCasesError"}
+)
 _PLACE: Final = frozenset(
     {
         "StorageFullError",
@@ -34,6 +36,7 @@ _PLACE: Final = frozenset(
         "BlobMissingError",
         "BlobCorruptError",
         "ReleaseUnwritableError",
+        "EvaluationUnwritableError",
         "StreetsetWriteError",
         "ServerStartError",
         "ServerUnreachableError",

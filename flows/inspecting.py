@@ -7,14 +7,13 @@ from pathlib import Path
 
 from data_registry.manifest import MANIFEST, ReleaseError
 from data_registry.materialize import materialize, require_pairs
-from data_registry.release import Release, ReleaseMissingError, open_release
+from data_registry.release import ReleaseMissingError, open_release
 from data_registry.tables import TableError
 from data_registry.verify import verify
-from flows.assembly import open_source
+from flows.assembly import open_source, require_logs_of
 from flows.exits import NoError, counted, say
 from flows.options import BuildOptions
 from flows.screening_text import as_text
-from flows.settings import Settings
 from tasks.screening_report import screening_report
 from tasks.show import Explanation, UnknownCombinationError, show
 
@@ -22,10 +21,6 @@ RELEASES = "releases"
 """Folder below the current one that builds publish into unless the settings say else."""
 SHOWN_PROBLEMS = 10
 """Problems that verify prints; its JSON has all that were kept."""
-
-
-class WrongLogsError(ValueError):
-    """The logs that the settings name are not those of the release."""
 
 
 def verify_release(path: Path, deep: bool, as_json: bool) -> None:
@@ -50,22 +45,10 @@ def materialize_release(path: Path, out: Path, options: BuildOptions, pairs: lis
     release = open_release(path)
     require_pairs(release, pairs or ())  # before the embedded logs are written
     settings = options.resolve()
-    _require_logs_of(release, settings)
+    require_logs_of(release, settings)
     done = materialize(release, open_source(settings), out, pairs)
     document = {"folder": str(done.folder), "written": done.written, "there": done.there}
     say(document, f"{done.folder}: {done.written} pictures written, {done.there} were there", as_json)
-
-
-def _require_logs_of(release: Release, settings: Settings) -> None:
-    """Refuse logs of another dataset than the release was made from, before anything is looked for in them."""
-    made_from = set(release.frame("hazards", "pairs")["dataset"].to_list())
-    if made_from and settings.source.kind not in made_from:
-        names = ", ".join(sorted(made_from))
-        raise WrongLogsError(
-            f"release {release.manifest.name} {release.manifest.version} was made from {names} logs, the settings name"
-            f" {settings.source.kind} logs: add --settings {names} with its --set source.root=... and"
-            " --set source.version=..., as the build had them"
-        )
 
 
 def show_pair(pair: str, path: Path | None, as_json: bool) -> None:

@@ -182,7 +182,7 @@ def _clean(text: str) -> str:
 def write_regions(path: Path, regions: Iterable[PairRegion]) -> None:
     """Write regions as `read_regions` reads them, whole or not at all; raises OSError."""
     rows = ({name: getattr(one, name) for name in (*_REGION, "split")} | {"quad": one.quad.tolist()} for one in regions)
-    _write(path, rows)
+    write_atomically(path, _encoded(rows))
 
 
 def write_predictions(path: Path, predictions: Iterable[Predicted | Prediction]) -> None:
@@ -190,7 +190,12 @@ def write_predictions(path: Path, predictions: Iterable[Predicted | Prediction])
 
     Numbers come back as the same doubles, NaN and infinity among them.
     """
-    _write(path, (_written(one) for one in predictions))
+    write_atomically(path, encode_predictions(predictions))
+
+
+def encode_predictions(predictions: Iterable[Predicted | Prediction]) -> bytes:
+    """Return the lines that `write_predictions` writes."""
+    return _encoded(_written(one) for one in predictions)
 
 
 def _written(one: Predicted | Prediction) -> dict[str, Any]:
@@ -202,6 +207,5 @@ def _written(one: Predicted | Prediction) -> dict[str, Any]:
     return {name: value for name, value in row.items() if value is not None and value != ""}
 
 
-def _write(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    text = "".join(f"{json.dumps(row, separators=(',', ':'))}\n" for row in rows)
-    write_atomically(path, text.encode("ascii"))
+def _encoded(rows: Iterable[Mapping[str, Any]]) -> bytes:
+    return "".join(f"{json.dumps(row, separators=(',', ':'))}\n" for row in rows).encode("ascii")

@@ -26,6 +26,7 @@ from prompts.task_file import parse_yaml, read_bounded
 from tasks.auxiliary import AuxiliarySettings
 from tasks.decide import DecideSettings
 from tasks.measure import MeasureSettings
+from tasks.score import ScoreSettings
 
 SHIPPED: Final = Path(__file__).parent
 _SHOWN: Final = 10
@@ -140,6 +141,8 @@ class Settings(_Strict):
     localize: GroundPlaneSettings = GroundPlaneSettings()
     judge: RuleReviewerSettings = RuleReviewerSettings()
     decide: DecideSettings = DecideSettings()
+    score: ScoreSettings = ScoreSettings()
+    """How planners' predictions are scored: ego body, horizon, factor of the required clearance."""
     auxiliary: AuxiliarySettings = AuxiliarySettings()
     """The draw from screened-out combinations beside the benchmark."""
     release: ReleaseSettings = ReleaseSettings()

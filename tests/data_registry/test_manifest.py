@@ -55,7 +55,7 @@ def test_a_version_without_one_is_final(version: str):
     "version",
     [
         *("1.0", "v1.0.0", "1.0.0+linux", "../1.0.0", "1.0.0-", "1.0.0-a..b", "01.0.0", "1.0.0-01", "1.0.0-DEV"),
-        *("0.0.0-dev.0123456789ab", "0.0.0-dev.audits", "", "1.0.0\n", "1.0.0-" + "a" * 100),
+        *("0.0.0-dev.0123456789ab", "0.0.0-dev.audits", "0.0.0-dev.evaluations", "", "1.0.0\n", "1.0.0-" + "a" * 100),
     ],
 )
 def test_versions_that_no_folder_should_have_are_refused(version: str):

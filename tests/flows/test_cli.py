@@ -30,6 +30,8 @@ COMMANDS = [
     ["tasks"],
     ["report", "screening"],
     ["score"],
+    ["evaluate"],
+    ["cases"],
     ["streetset"],
     ["doctor"],
     ["settings"],

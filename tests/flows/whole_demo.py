@@ -1,4 +1,4 @@
-"""A pytest plugin with the whole demo, built once a run: all embedded scenes and all shipped tasks."""
+"""A pytest plugin with the whole demo, built and evaluated once a run: all embedded scenes, tasks and planners."""
 
 import fcntl
 import json
@@ -16,6 +16,17 @@ from flows.server import PrefectServer
 CHECKOUT = Path(__file__).parents[2]
 LIMIT_S = 420.0
 """A minute on two idle cores."""
+AS_DEMO = """
+import sys
+from flows.building import run_demo
+from flows.exits import reporting
+from flows.options import BuildOptions
+
+store, releases, *overrides = sys.argv[1:]
+with reporting(as_json=True):
+    run_demo(BuildOptions("sample", overrides, releases, store), as_json=True)
+"""
+"""What `exceptiondrive demo` does, with the session's logs, store and folder of releases."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +50,11 @@ class Demo:
         return [f"source.root={self.logs}", "source.version=v1.0-streetset"]
 
     def run(self, *words: str, **more: str) -> "subprocess.CompletedProcess[str]":
+        return self.python("-m", "flows.cli", *words, **more)
+
+    def python(self, *words: str, **more: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
-            [sys.executable, "-m", "flows.cli", *words],
+            [sys.executable, *words],
             cwd=self.folder,
             env={**os.environ, **more, "PYTHONPATH": str(CHECKOUT), "COLUMNS": "200"},
             stdin=subprocess.DEVNULL,
@@ -69,9 +83,8 @@ def demo(
         printed = folder / "made.json"
         if not printed.exists():
             place = Demo(folder, street_root, {})
-            options = [word for override in place.overrides for word in ("--set", override)]
-            where = ["--store", str(place.store), "--releases", str(place.releases)]
-            done = place.run("build", "sample", *options, *where, "--json", **prefect_server.environment)
+            words = [str(place.store), str(place.releases), *place.overrides]
+            done = place.python("-c", AS_DEMO, *words, **prefect_server.environment)
             assert done.returncode == 0, done.stderr
             printed.write_text(done.stdout)
     return Demo(folder, street_root, json.loads(printed.read_text()))

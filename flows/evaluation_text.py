@@ -1,0 +1,88 @@
+"""How an evaluation reads on a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from rich.table import Table
+
+from flows.exits import counted
+from flows.terminal import plain_text
+
+WIDTH: Final = 80
+_METRICS: Final = {"hcc": "HCC", "ur": "UR", "hpr": "HPR"}
+_COVERAGE: Final = ("pairs", "scored", "failed", "ineligible", "paired")
+
+
+def with_interval(numbers: dict[str, Any] | None) -> str:
+    """Return a mean with its interval, `0.62 [0.51, 0.70]`, the mean alone where there is none, or a dash."""
+    if numbers is None or numbers["mean"] is None:
+        return "-"
+    if numbers["low"] is None:
+        return f"{numbers['mean']:.2f}"
+    return f"{numbers['mean']:.2f} [{numbers['low']:.2f}, {numbers['high']:.2f}]"
+
+
+def standing_text(found: dict[str, Any]) -> str:
+    """Return leaderboard, coverage, and what a reader must know of both, from a flow's outcome."""
+    release = found["release"]
+    return "\n".join(
+        [
+            f"planners on {release['name']} {release['version']}, {counted(found['pairs'], 'pair')}",
+            *_leaderboard(found),
+            "",
+            *_coverage(found),
+            "",
+            *_remarks(found),
+        ]
+    )
+
+
+def evaluation_text(found: dict[str, Any]) -> str:
+    """Return everything that `exceptiondrive evaluate` prints."""
+    return "\n".join(
+        [
+            standing_text(found),
+            "",
+            f"evaluation {found['path']}",
+            f"digest     {found['digest']}",
+            f"report     {found['report']}",
+        ]
+    )
+
+
+def _leaderboard(found: dict[str, Any]) -> list[str]:
+    table = Table("", "planner", *_METRICS.values(), box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for line in found["leaderboard"]:
+        rank = str(line["rank"] or ("*" if line["knows_region"] else "-"))
+        table.add_row(rank, line["planner"], *(with_interval(line[metric]) for metric in _METRICS))
+    return plain_text(table, width=WIDTH).split("\n")
+
+
+def _coverage(found: dict[str, Any]) -> list[str]:
+    table = Table("predictions", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in _COVERAGE:
+        table.add_column(name, justify="right")
+    for row in found["coverage"]:
+        table.add_row(row["planner"], *(f"{row[name]:,}" for name in _COVERAGE))
+    return plain_text(table, width=WIDTH).split("\n")
+
+
+def _remarks(found: dict[str, Any]) -> list[str]:
+    """Say what oracles, failures, unbound predictions and missing intervals mean for the numbers above."""
+    lines = [
+        "Mean over pairs [95 % interval]. HCC, HPR: higher is better; UR, contact: lower.",
+        "A failed prediction counts as the worst. paired: both variants were scored.",
+    ]
+    if any(line["knows_region"] for line in found["leaderboard"]):
+        lines.append("*: an oracle, told where the hazard is; it has no rank.")
+    failed = [f"{row['planner']} {row['failed']:,}" for row in found["coverage"] if row["failed"]]
+    if failed:
+        lines.append(f"failed predictions: {', '.join(failed)}")
+    unbound = [line["planner"] for line in found["leaderboard"] if not line["bound"]]
+    if unbound:
+        lines.append(f"not bound to pixels: {', '.join(unbound)}")
+    reasons = sorted({line["hcc"]["reason"] for line in found["leaderboard"]} - {""})
+    lines += [f"no interval: {reason}" for reason in reasons]
+    rates = [f"{one['planner']} {with_interval(one['ur'])}" for one in found["conflict_rates"] if one["ur"]]
+    return [*lines, *([f"conflict rate: {', '.join(rates)}"] if rates else [])]
