@@ -41,7 +41,7 @@ def run_build(options: BuildOptions, as_json: bool) -> None:
 
     settings = options.resolve()
     _refuse_lonely_workers(settings)
-    with _bars():
+    with bars():
         check_inputs(settings)
         with _server(settings):
             from flows.build_exceptiondrive import build_exceptiondrive
@@ -144,7 +144,7 @@ def _own_home(folder: Path) -> Generator[Path]:
 
 
 @contextmanager
-def _bars() -> Generator[None]:
+def bars() -> Generator[None]:
     """Show one bar a stage on standard error."""
     columns = (TextColumn("{task.description:<14}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=_STDERR) as progress:
