@@ -27,6 +27,8 @@ from data_registry.sources.streetset import VERSION, write_streetset
 PAGE = Path(__file__).parents[1] / "docs" / "localization.md"
 BINS = (0.0, 10.0, 20.0, 30.0, 45.0, 60.0)
 TABLES = ("scene", "sample", "sample_data", "sample_annotation", "ego_pose", "calibrated_sensor", "sensor")
+LEAST_BOXES = 10
+"""Rows with fewer boxes say nothing."""
 EYE_M = 1.5
 """Height of a camera above the road: what a wrong ground does to distances."""
 
@@ -60,9 +62,12 @@ def _bottom(to_ego: Transform, row: Any) -> Array:
 
 
 def errors(frames: list[Array], fit: Callable[[Array], GroundPlane]) -> Array:
-    """Return distance and height error (N, 2) of every box against the ground that all others of its keyframe give."""
+    """Return distance, height error and how far ahead (N, 3) of every box against what all others of its keyframe give.
+
+    The height error is the bottom's height above the plane that `fit` returns for the other boxes; all in metres.
+    """
     found = [
-        (float(np.hypot(*points[index, :2])), float(_miss(points, index, fit)))
+        (float(np.hypot(*points[index, :2])), float(_miss(points, index, fit)), float(points[index, 0]))
         for points in frames
         for index in range(len(points))
     ]
@@ -74,23 +79,28 @@ def _miss(points: Array, index: int, fit: Callable[[Array], GroundPlane]) -> flo
 
 
 def table(title: str, frames: list[Array]) -> list[str]:
-    """Return the lines about one log."""
-    flat, plane = errors(frames, lambda _points: GroundPlane()), errors(frames, fit_ground)
+    """Return the lines about one log: boxes ahead of the ego vehicle, then those behind it."""
     residuals = [fit_ground(points).residual_m for points in frames]
+    flat, plane = errors(frames, lambda _points: GroundPlane()), errors(frames, fit_ground)
     lines = [
         f"{title}: {len(frames)} keyframes, residual of the plane {np.median(residuals):.2f} m (median)",
-        "  distance      boxes   |error| median, 90 % of z = 0   of the plane   seen from 1.5 m: distance wrong by",
+        "                      boxes   |error| median, 90 % of z = 0   of the plane   from 1.5 m: distance wrong by",
     ]
-    for low, high in pairwise(BINS):
-        rows = (flat[:, 0] >= low) & (flat[:, 0] < high)
-        if rows.any():
-            first, second = (np.quantile(np.abs(one[rows, 1]), [0.5, 0.9]) for one in (flat, plane))
-            ranges = [float(np.median(np.abs(one[rows, 1]) * one[rows, 0])) / EYE_M for one in (flat, plane)]
-            lines.append(
-                f"  {low:2.0f} to {high:2.0f} m  {rows.sum():7d} {first[0]:16.2f} {first[1]:7.2f} m"
-                f" {second[0]:11.2f} {second[1]:6.2f} m   {ranges[0]:9.2f} m -> {ranges[1]:5.2f} m"
-            )
+    for word, which in (("ahead", flat[:, 2] > 0), ("behind", flat[:, 2] <= 0)):
+        for low, high in pairwise(BINS):
+            rows = which & (flat[:, 0] >= low) & (flat[:, 0] < high)
+            if rows.sum() >= LEAST_BOXES:
+                lines.append(f"  {f'{low:2.0f} to {high:2.0f} m {word}':16s}" + _row(flat[rows], plane[rows]))
     return lines
+
+
+def _row(flat: Array, plane: Array) -> str:
+    first, second = (np.quantile(np.abs(one[:, 1]), [0.5, 0.9]) for one in (flat, plane))
+    ranges = [float(np.median(np.abs(one[:, 1]) * one[:, 0])) / EYE_M for one in (flat, plane)]
+    return (
+        f" {len(flat):8d} {first[0]:16.2f} {first[1]:7.2f} m {second[0]:11.2f} {second[1]:6.2f} m"
+        f"   {ranges[0]:9.2f} m -> {ranges[1]:5.2f} m"
+    )
 
 
 def main() -> None:
@@ -98,7 +108,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         write_streetset(Path(folder) / "streetset")
         climb = list(bottoms(Path(folder) / "streetset", VERSION, ("scene-9006",)))
-    lines = table("embedded scene-9006, a road that climbs at 6 %", climb)
+    lines = table("embedded scene-9006, the foot of a hill that climbs at 6 %", climb)
     given = os.environ.get("EXCEPTIONDRIVE_REAL_DATA")
     if given:
         frames = list(bottoms(Path(given) / "nuscenes_real", "v1.0-mini"))

@@ -199,27 +199,40 @@ GROUND_PRIOR_SLOPE: Final = 0.02
 GROUND_PRIOR_HEIGHT_M: Final = 0.05
 GROUND_NOISE_M: Final = 0.15
 """Prior of the plane fit: roads are flat to 2 %, the ego stands on the ground, box bottoms are good to 0.15 m."""
+GROUND_OUTLIER_M: Final = 0.1
+"""Boxes farther off the plane than this pull no harder."""
+GROUND_BEHIND_SHARE: Final = 1 / 3
+"""Boxes behind the ego count a third of those ahead: edits stand ahead, and roads bend upwards and downwards."""
 
 
 def fit_ground(bottoms: Array) -> GroundPlane:
     """Fit the local ground plane to the bottom centres (N, 3) of annotated boxes, robustly, pulled to z = 0.
 
-    Ridge regression towards the plane through the ego's wheels with Huber weights (Huber 1964), 20 iterations; points
-    beyond 45 m are left out. Without points the prior plane z = 0 is returned.
+    Ridge regression towards the plane through the ego's wheels with Huber weights (Huber 1964), 20 iterations; boxes
+    ahead count most; points beyond 45 m are left out. Without points the prior plane z = 0 is returned.
     """
     near = bottoms[np.hypot(bottoms[:, 0], bottoms[:, 1]) <= GROUND_RANGE_M] if len(bottoms) else bottoms
     if not len(near):
         return GroundPlane()
     design = np.column_stack([np.ones(len(near)), near[:, 0], near[:, 1]])
     prior = np.diag(GROUND_NOISE_M**2 / np.array([GROUND_PRIOR_HEIGHT_M, GROUND_PRIOR_SLOPE, GROUND_PRIOR_SLOPE]) ** 2)
+    share = np.where(near[:, 0] > 0, 1.0, GROUND_BEHIND_SHARE)
+    share /= share.mean()  # so that the prior weighs the same wherever the boxes are
     solution = np.zeros(3)
     for _ in range(20):
-        residual = near[:, 2] - design @ solution
-        weight = np.minimum(1.0, GROUND_NOISE_M / np.maximum(np.abs(residual), 1e-12))
+        residual = np.abs(near[:, 2] - design @ solution)
+        weight = share * np.minimum(1.0, GROUND_OUTLIER_M / np.maximum(residual, 1e-12))
         solution = np.linalg.solve(design.T @ (weight[:, None] * design) + prior, design.T @ (weight * near[:, 2]))
-    residual = near[:, 2] - design @ solution
-    scale = 1.4826 * float(np.median(np.abs(residual)))
+    scale = 1.4826 * _weighted_median(np.abs(near[:, 2] - design @ solution), share)
     return GroundPlane(float(solution[0]), float(solution[1]), float(solution[2]), scale)
+
+
+def _weighted_median(values: Array, weights: Array) -> float:
+    """Return the value that half of the weight lies at or below; between two values where it is exactly half."""
+    order = np.argsort(values, kind="stable")
+    filled = np.cumsum(weights[order]) / weights.sum()
+    low, high = np.searchsorted(filled, [0.5 - 1e-9, 0.5 + 1e-9])
+    return float(values[order][low] + values[order][min(high, len(values) - 1)]) / 2
 
 
 def box_corners(centre: Sequence[float], size: Sequence[float], rotation: Array) -> Array:

@@ -264,7 +264,7 @@ def _refuse_newer(content: bytes, name: str) -> None:
     try:
         found = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise ReleaseCorruptError(f"{name} is not JSON: {str(error)[:200]!a}") from error
+        raise ReleaseCorruptError(f"{name} is not JSON ({str(error)[:200]!a}): fetch the release again") from error
     version = found.get("schema") if isinstance(found, dict) else None
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise ReleaseSchemaError(

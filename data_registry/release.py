@@ -62,7 +62,9 @@ class Release:
         entry = self.by_path[path]
         content = read_inside(self.path, path, entry.bytes)
         if len(content) != entry.bytes or identity.sha256(content) != entry.sha256:
-            raise ReleaseCorruptError(f"{path} was changed after the release was made: fetch the release again")
+            raise ReleaseCorruptError(
+                f"{path} of {self.path} was changed after the release was made: fetch the release again"
+            )
         return content
 
     def frame(self, component: str, table: str, columns: Collection[str] = ()) -> pl.DataFrame:
@@ -106,8 +108,8 @@ def open_release(path: Path) -> Release:
         manifest = parse_manifest(content)
         for name, entry in manifest.components.items():
             _refuse_newer(name, entry.schema_version)
-    except ReleaseSchemaError as error:
-        raise ReleaseSchemaError(f"{path}: {error}") from error
+    except (ReleaseSchemaError, ReleaseCorruptError) as error:
+        raise type(error)(f"{path}: {error}") from error
     return Release(folder, manifest, identity.sha256(content))
 
 

@@ -11,8 +11,10 @@ from data_registry.release import ReleaseMissingError, open_release
 from data_registry.tables import TableError
 from data_registry.verify import verify
 from flows.assembly import open_source, require_logs_of
+from flows.commanding import bars
 from flows.exits import NoError, counted, say
 from flows.options import BuildOptions
+from flows.progress import tell
 from flows.screening_text import as_text
 from tasks.screening_report import screening_report
 from tasks.show import Explanation, UnknownCombinationError, show
@@ -34,10 +36,9 @@ def verify_release(path: Path, deep: bool, as_json: bool) -> None:
     lines = [f"  {problem.where}: {problem.what}" for problem in report.problems[:SHOWN_PROBLEMS]]
     if report.count > len(lines):
         lines.append(f"  ... and {report.count - len(lines)} more")
-    text = "\n".join([f"{path} does not verify ({size}), {report.count} problems:", *lines])
-    raise NoError(
-        f"{path} does not verify: fetch it again, or regenerate it with `exceptiondrive build`", document, text
-    )
+    head = f"{path} does not verify (its manifest lists {size}), {counted(report.count, 'problem')}:"
+    help_ = "fetch it again, regenerate it with `exceptiondrive build`, or remove what is not its own"
+    raise NoError(f"{path} does not verify: {help_}", document, "\n".join([head, *lines]))
 
 
 def materialize_release(path: Path, out: Path, options: BuildOptions, pairs: list[str] | None, as_json: bool) -> None:
@@ -46,7 +47,8 @@ def materialize_release(path: Path, out: Path, options: BuildOptions, pairs: lis
     require_pairs(release, pairs or ())  # before the embedded logs are written
     settings = options.resolve()
     require_logs_of(release, settings)
-    done = materialize(release, open_source(settings), out, pairs)
+    with bars():
+        done = materialize(release, open_source(settings), out, pairs, lambda at, of: tell("materialize", at, of))
     document = {"folder": str(done.folder), "written": done.written, "there": done.there}
     say(document, f"{done.folder}: {done.written} pictures written, {done.there} were there", as_json)
 

@@ -31,7 +31,7 @@ class EditStage(ItemStage[Screened, Edit]):
     """Combination with screening -> Edit, one candidate per try."""
 
     name: ClassVar[str] = "edit"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     record = Edit
 
     def __init__(self, editor: Editor, source: Source, blobs: Blobs) -> None:

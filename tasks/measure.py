@@ -33,7 +33,7 @@ class MeasureStage(ItemStage[Edited, Measurements]):
     """Applies every check to one edit candidate; always keeps it."""
 
     name: ClassVar[str] = "measure"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     record = Measurements
 
     def __init__(self, source: Source, blobs: Blobs, settings: MeasureSettings | None = None) -> None:

@@ -15,7 +15,7 @@ class ScreenStage(ItemStage[Combination, Screening]):
     """Keyframe x task -> Screening; an unsuitable combination is rejected with its record."""
 
     name: ClassVar[str] = "screen"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     record = Screening
 
     def __init__(self, screener: Screener) -> None:

@@ -137,9 +137,9 @@ def _acceptance(rows: pl.DataFrame, by: Sequence[str]) -> Rows:
     return counted.to_dicts()
 
 
-def _spread(name: str) -> dict[str, pl.Expr]:
-    """Return the quantiles of a column, values that occur in it; null where it has no value."""
-    return {key: pl.col(name).quantile(share, interpolation="nearest") for key, share in QUANTILES.items()}
+def spread(name: str) -> dict[str, pl.Expr]:
+    """Return the quantiles of a column, linear between its values; null where it has no value."""
+    return {key: pl.col(name).quantile(share, interpolation="linear") for key, share in QUANTILES.items()}
 
 
 def _reasons(release: Release, rows: pl.DataFrame) -> Rows:
@@ -189,7 +189,7 @@ def _screen_reasons(left_out: pl.DataFrame) -> Rows:
             count=pl.len(),
             unknown=(~pl.col("reason_measured")).sum(),
             **{name: pl.col(column).min() for name, column in limits.items()},
-            **_spread("reason_value"),
+            **spread("reason_value"),
         )
     )
     return counted.with_columns(step=pl.lit("screen")).to_dicts()
@@ -217,7 +217,7 @@ def _decide_reasons(release: Release, rows: pl.DataFrame) -> Rows:
         unknown=pl.lit(0),
         at_least=pl.col("limit").filter(~above).min(),
         at_most=pl.col("limit").filter(above).min(),
-        **_spread("value"),
+        **spread("value"),
     )
     return counted.with_columns(step=pl.lit("decide")).to_dicts()
 
@@ -248,7 +248,7 @@ def _distribution(rows: pl.DataFrame, by: Sequence[str]) -> Rows:
         **{f"conflict_{word}": (pl.col("nominal_conflict") == word).sum() for word in CONFLICTS},
         **{f"avoidable_{word}": (pl.col("avoidable") == word).sum() for word in AVOIDABLE},
         no_room=pl.col("required_decel").is_null().sum(),
-        **{f"decel_{key}": quantile for key, quantile in _spread("required_decel").items()},
+        **{f"decel_{key}": quantile for key, quantile in spread("required_decel").items()},
     )
     return [_nested(row) for row in counted.to_dicts()]
 

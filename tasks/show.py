@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import textwrap
 from dataclasses import asdict, dataclass
@@ -22,6 +23,8 @@ _DIGITS: Final = 12
 WIDTH: Final = 110
 _CLOSE: Final = 5
 """Ids that an error offers when the asked one is unknown."""
+_SEARCHED: Final = 5_000
+"""Ids among which misspelt ones are looked for: comparing is slow."""
 
 
 class UnknownCombinationError(ReleaseError):
@@ -146,13 +149,24 @@ def _outcome(decision: dict[str, Any] | None, rejections: list[dict[str, Any]]) 
 
 def _unknown(release: Release, item_id: str, tables: dict[str, pl.DataFrame]) -> str:
     known = sorted({*tables["decisions"]["pair_id"].to_list(), *tables["rejections"]["item_id"].to_list()})
-    close = [name for name in known if item_id and item_id in name] or known
-    offered = f"; it has {', '.join(close[:_CLOSE])}" if close else ""
-    more = f" and {len(close) - _CLOSE} more" if len(close) > _CLOSE else ""
+    close = _like(item_id, known)
+    offered = "".join(f"\n  {name}" for name in close[:_CLOSE])
+    more = f"\n  and {len(close) - _CLOSE} more" if len(close) > _CLOSE else ""
     return (
-        f"release {release.manifest.name} {release.manifest.version} knows nothing about {item_id!a}{offered}{more}."
-        " Ids are <dataset>/<scene>/<sample token>/<task>; another release is named with --release"
+        f"release {release.manifest.name} {release.manifest.version} knows nothing about {item_id!a}."
+        " Ids are <dataset>/<scene>/<sample token>/<task>; another release is named with --release."
+        f"{' It has' if close else ''}{offered}{more}"
     )
+
+
+def _like(item_id: str, known: list[str]) -> list[str]:
+    """Return the ids that may have been meant: those that hold it, near ones, those of the same keyframe, else all."""
+    asked = item_id.strip("/")
+    holding = [name for name in known if asked and asked in name]
+    keyframe = asked.rpartition("/")[0]
+    near = difflib.get_close_matches(asked, known[:_SEARCHED], n=_CLOSE, cutoff=0.9)
+    beside = [name for name in known if keyframe.count("/") == 2 and name.startswith(f"{keyframe}/")]
+    return holding or list(dict.fromkeys([*near, *beside])) or known
 
 
 def _lines(about: Explanation) -> list[str]:

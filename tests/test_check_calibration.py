@@ -84,12 +84,24 @@ def test_every_limit_that_a_fault_is_for_can_be_broken_by_it(made: list[Case]) -
 
 def test_the_tables_show_every_limit_and_fault(made: list[Case]) -> None:
     every = curves(RULES, made)
-    limits, faults = limits_table(every), faults_table(RULES, made)
+    held_out = curves(RULES, [case for case in made if case.fault != GOOD])
+    limits, faults = limits_table(every, held_out), faults_table(RULES, made)
 
     assert {curve.rule.code for curve in every} == {code for code, _ in FOR}
     assert all(f"`{code}`" in limits for code, _ in FOR)
     assert all(f"| {fault} |" in faults for fault in FAULTS)
     assert faults.splitlines()[2].startswith(f"| {GOOD} |  | {len(ITEMS)} |")
+    *_, passed, caught = limits.splitlines()[2].split(" | ")
+    good = sum(case.is_good and case.fault != GOOD and "background_touched_px" in case.values for case in made)
+    assert (passed, caught) == (f"100.0% of {good}", f"100% of {len(ITEMS)} |"), "what is held out stands at the end"
+
+
+def test_what_is_held_out_has_strengths_between_those_that_limits_were_chosen_on() -> None:
+    held_out = Share(0, 1, between=True)
+
+    assert held_out.of((1.0, 2.0, 4.0)) == [1.5, 3.0]
+    assert held_out.of((0.9,)) == (0.9,)
+    assert Share(0, 1).of((1.0, 2.0, 4.0)) == (1.0, 2.0, 4.0)
 
 
 def test_the_area_under_a_curve_is_the_chance_of_a_worse_score() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final, TypeVar
 
 from benchmarks.calibration.faults import BLEMISHES, OVER_NEARER, PIXEL_FAULTS, Fault
@@ -13,7 +14,7 @@ from data_registry.pictures import Decoder
 from data_registry.records import Candidate, Measurements, Placement
 from data_registry.sources.source import Request, Source
 from models.editors.compositor import Compositor
-from models.screeners import RuleScreener
+from models.screeners import RuleScreener, RuleScreenerSettings
 from prompts.taxonomy import TaskSpec, load_taxonomy
 from qa_audit import checks, evidence
 from qa_audit.evidence import PairSubject, ViewPixels
@@ -78,9 +79,9 @@ class Workshop:
         )
 
 
-def suitable(source: Source, tasks: Sequence[TaskSpec] | None = None) -> Iterator[Screened]:
-    """Yield every suitable combination of a source's keyframes."""
-    stage = ScreenStage(RuleScreener())
+def suitable(source: Source, tasks: Sequence[TaskSpec] | None = None, seed: int = 0) -> Iterator[Screened]:
+    """Yield every suitable combination of a source's keyframes; another seed places hazards elsewhere."""
+    stage = ScreenStage(RuleScreener(RuleScreenerSettings(seed_root=seed)))
     for keyframe in source.select(Request()).keyframes:
         combinations = [Combination(keyframe, task) for task in tasks or load_taxonomy()]
         for combination, outcome in zip(combinations, stage.process(combinations), strict=True):
@@ -98,11 +99,19 @@ class Share:
     """Every so many-th fault, beginning at the turn."""
     strongest: bool = False
     """Each at its last strength alone."""
+    between: bool = False
+    """Each at strengths half way between its own: none that a limit was chosen on."""
 
     def take(self, kinds: Sequence[K]) -> list[tuple[K, float]]:
         """Return the chosen faults, each with a strength."""
-        pairs = [(kind, strength) for kind in kinds for strength in kind.strengths[-1 if self.strongest else 0 :]]
+        pairs = [(kind, strength) for kind in kinds for strength in self.of(kind.strengths)]
         return [pair for number, pair in enumerate(pairs) if (number + self.turn) % self.turns == 0]
+
+    def of(self, strengths: Sequence[float]) -> Sequence[float]:
+        """Return which strengths to take of a fault's; one that has a single strength keeps it."""
+        if self.between and len(strengths) > 1:
+            return [(weak + strong) / 2 for weak, strong in pairwise(strengths)]
+        return strengths[-1 if self.strongest else 0 :]
 
 
 def cases(workshop: Workshop, item: Screened, share: Share) -> Iterator[Case]:
@@ -120,12 +129,12 @@ def cases(workshop: Workshop, item: Screened, share: Share) -> Iterator[Case]:
         if made is not None:
             yield _case(item, made, (wrong.name, strength, wrong.unit), wrong in TRIFLES)
     if share.turn % EVERY == 0:
-        yield from _two_views(workshop, item)
+        yield from _two_views(workshop, item, share)
     if share.turn % EVERY == 1:
         yield from _half_hidden(workshop, item)
 
 
-def _two_views(workshop: Workshop, item: Screened) -> Iterator[Case]:
+def _two_views(workshop: Workshop, item: Screened, share: Share) -> Iterator[Case]:
     """Yield an item's hazard where two views see it: good, in one view only, and apart; about the views alone."""
     turned = in_two_views(item)
     good = _good(workshop, turned) if turned else None
@@ -135,7 +144,7 @@ def _two_views(workshop: Workshop, item: Screened) -> Iterator[Case]:
     views = [view.pixels for view in good.views]
     yield _about(_case(item, good, ("in two views", 0.0, ""), True), VIEWS)
     yield _about(_case(item, replace(good, views=good.views[:1]), ("in one view only", 1.0, "view"), False), VIEWS)
-    for strength in APART.strengths:
+    for strength in share.of(APART.strengths) if share.between else APART.strengths:
         place = APART.place(turned, strength)
         other = workshop.drawn(turned, place) if place else None
         second = [view for view in other or () if view.sensor_id == views[1].sensor_id]

@@ -35,23 +35,28 @@ def curves(rules: Sequence[Rule], cases: Sequence[Case]) -> list[Curve]:
     ]
 
 
-def limits_table(found: Sequence[Curve]) -> str:
-    """Return the table of limits: what each is for, area under the curve, good edits passed, bad ones caught."""
-    rows = ["| rule | reading | limit | faults | area | good passed | bad caught | without a value |"]
-    rows.append("|---|---|---|---|---|---|---|---|")
-    for one in found:
+def limits_table(found: Sequence[Curve], held_out: Sequence[Curve]) -> str:
+    """Return the table of limits: what each is for, area under the curve, good edits passed, bad ones caught.
+
+    The last two columns are about edits that no limit was chosen on; `held_out` has the same limits in the same order.
+    """
+    names = ["rule", "reading", "limit", "faults", "area", "good passed", "bad caught", "without a value"]
+    rows = [f"| {' | '.join([*names, 'held out: good', 'held out: bad'])} |"]
+    rows.append("|---|---|---|---|---|---|---|---|---|---|")
+    for one, other in zip(found, held_out, strict=True):
         rule = one.rule
         limit = f"≥ {rule.at_least:g}" if one.side == "at_least" else f"≤ {rule.at_most:g}"
         area = "-" if one.area is None else f"{one.area:.3f}"
-        good, bad = len(one.good) + one.no_value[0], len(one.bad) + one.no_value[1]
-        cells = [f"`{rule.code}`", f"`{rule.reading}`", limit, ", ".join(FOR[rule.code, one.side]), area]
-        cells += [
-            f"{one.passed:.1%} of {good}",
-            f"{one.caught:.0%} of {bad}",
-            f"{one.no_value[0]} good, {one.no_value[1]} bad",
-        ]
+        cells = [f"`{rule.code}`", f"`{rule.reading}`", limit, ", ".join(FOR[rule.code, one.side]), area, *_shares(one)]
+        cells += [f"{one.no_value[0]} good, {one.no_value[1]} bad", *_shares(other)]
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
+
+
+def _shares(one: Curve) -> list[str]:
+    """Return how many good edits pass and how many bad ones are caught."""
+    good, bad = len(one.good) + one.no_value[0], len(one.bad) + one.no_value[1]
+    return [f"{one.passed:.1%} of {good}" if good else "-", f"{one.caught:.0%} of {bad}" if bad else "-"]
 
 
 def faults_table(rules: Sequence[Rule], cases: Sequence[Case]) -> str:

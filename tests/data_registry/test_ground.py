@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,9 @@ from hypothesis import strategies as st
 
 from benchmarks.ground_plane import bottoms, errors
 from data_registry.geometry import GroundPlane, fit_ground
+from data_registry.sources.streetset import VERSION
+from data_registry.sources.streetset.scenes import scene_named
+from data_registry.sources.streetset.tables import make_tables
 
 NEAR = np.array([[x, y] for x in (8.0, 20.0, 32.0) for y in (-6.0, 0.0, 6.0)])
 """Places within the reach of edits."""
@@ -93,10 +97,51 @@ def test_a_single_box_leaves_the_ground_under_the_wheels(x: float, y: float, hei
     assert abs(plane.height_at(np.array([[x, y]]))[0]) <= abs(height) + 1e-9
 
 
+@given(slopes, st.integers(8, 30), st.integers(8, 30))
+@settings(deadline=None, max_examples=30)
+def test_a_road_that_bends_at_the_wheels_is_followed_ahead_rather_than_behind(
+    slope: float, ahead: int, behind: int
+) -> None:
+    x = np.concatenate([np.linspace(2, 40, ahead), np.linspace(-40, -2, behind)])
+    points = np.column_stack([x, np.where(np.arange(len(x)) % 2, 3.0, -3.0), slope * np.maximum(x, 0.0)])
+
+    before, after = (np.array([[at, 0.0]]) for at in (30.0, -30.0))
+
+    plane = fit_ground(points)
+    assert abs(plane.height_at(before)[0] - slope * 30) <= abs(plane.height_at(after)[0]) + 1e-9
+
+
+def test_boxes_behind_alone_are_followed_as_those_ahead_alone_would_be() -> None:
+    """Only what is ahead of them makes them count less."""
+    x = np.arange(5.0, 41.0, 4.0)
+    points = np.column_stack([x, np.where(x % 8 > 4, 3.0, -3.0), 0.03 * x])
+
+    ahead, behind = fit_ground(points), fit_ground(points * (-1, 1, 1))
+
+    assert behind.slope_x == pytest.approx(-ahead.slope_x)
+    assert (behind.height_m, behind.residual_m) == pytest.approx((ahead.height_m, ahead.residual_m))
+
+
+def test_at_the_foot_of_a_hill_the_plane_is_nearer_to_the_road_ahead_than_the_ego_frame(tmp_path: Path) -> None:
+    (tmp_path / VERSION).mkdir()
+    for name, records in make_tables((scene_named("scene-9006"),)).items():
+        (tmp_path / VERSION / f"{name}.json").write_text(json.dumps(records), encoding="utf-8")
+
+    frames = list(bottoms(tmp_path, VERSION))
+    flat, plane = errors(frames, lambda _points: GroundPlane()), errors(frames, fit_ground)
+
+    for low, high, gain in ((10, 20, 0.6), (20, 30, 0.4), (30, 45, 0.1)):
+        rows = (flat[:, 0] >= low) & (flat[:, 0] < high) & (flat[:, 2] > 0)
+        assert np.median(np.abs(plane[rows, 1])) < gain * np.median(np.abs(flat[rows, 1]))
+    near = (flat[:, 0] < 10) & (flat[:, 2] > 0)
+    assert np.median(np.abs(plane[near, 1])) < 0.08, "where the wheels stand and hardly any hazard is placed"
+
+
 def test_real_roads_are_nearer_to_the_plane_than_to_the_ego_frame(real_data: Path) -> None:
     frames = list(bottoms(real_data / "nuscenes_real", "v1.0-mini"))[::6]
     flat, plane = errors(frames, lambda _points: GroundPlane()), errors(frames, fit_ground)
 
     for low, high, gain in ((10, 20, 0.8), (20, 30, 0.6), (30, 45, 0.7)):
         rows = (flat[:, 0] >= low) & (flat[:, 0] < high)
-        assert np.median(np.abs(plane[rows, 1])) < gain * np.median(np.abs(flat[rows, 1]))
+        for some in (rows, rows & (flat[:, 2] > 0)):
+            assert np.median(np.abs(plane[some, 1])) < gain * np.median(np.abs(flat[some, 1]))

@@ -11,7 +11,7 @@ import pytest
 from data_registry.components.hazards import SCREENINGS
 from data_registry.release import Release, open_release
 from tasks.publish import publish
-from tasks.screening_report import ScreeningReport, screening_report, totals_unanswered
+from tasks.screening_report import ScreeningReport, screening_report, spread, totals_unanswered
 from tests.data_registry.test_verify import rewrite
 from tests.tasks.publications import DRAWN_ENDS, build, unsettle
 
@@ -134,3 +134,8 @@ def test_an_incomplete_release_says_so_and_counts_what_is_open(tmp_path: Path) -
     report = screening_report(release)
     assert report.release["complete"] is False
     assert report.acceptance["all"][0]["open"] == 1
+
+
+def test_the_median_of_an_even_group_lies_between_its_middle_values() -> None:
+    row = pl.DataFrame({"value": [1.0, 2.0, 4.0, 9.0]}).select(**spread("value")).row(0, named=True)
+    assert (row["min"], row["median"], row["max"]) == (1.0, 3.0, 9.0)

@@ -125,7 +125,14 @@ def test_facts_that_nothing_rests_on_are_told_in_a_line():
 
 
 def test_an_unknown_id_is_answered_with_ids_that_are_like_it(release: Release):
-    with pytest.raises(UnknownCombinationError, match="knows nothing about 'aaaa'; it has streetset/town/aaaa/coll"):
+    with pytest.raises(UnknownCombinationError, match=r"knows nothing about 'aaaa'.*\n  streetset/town/aaaa/coll"):
         show(release, "aaaa")
     with pytest.raises(UnknownCombinationError, match="and 3 more"):
         show(release, "")
+    with pytest.raises(UnknownCombinationError, match="It has\n  streetset/town/aaaa/collapsed_road_surface\n"):
+        show(release, "streetset/town/aaaa/collapsed_road_surfaces/")  # misspelt: the nearest first
+    with pytest.raises(UnknownCombinationError) as raised:
+        show(release, "streetset/town/bbbb/no_such_task")  # else those of the keyframe, and no others
+    offered = [line.strip() for line in str(raised.value).splitlines()[1:]]
+    assert offered
+    assert all(name.startswith("streetset/town/bbbb/") for name in offered)

@@ -23,7 +23,7 @@ from data_registry.sources.streetset.tables import make_tables, mask_path, pictu
 from data_registry.sources.streetset.world import TOWN
 
 VERSION: Final = "v1.0-streetset"
-RECIPE: Final = 2
+RECIPE: Final = 3
 """Raise whenever any written byte changes: an older set on disk is then written anew."""
 STAMP: Final = "streetset.json"
 WORKERS: Final = 8

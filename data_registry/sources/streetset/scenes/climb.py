@@ -1,4 +1,4 @@
-"""scene-9006: a road that climbs at 6 %, works beside it; the ego's lane itself is free."""
+"""scene-9006: the foot of a hill that climbs at 6 %, works beside it; the ego's lane itself is free."""
 
 from __future__ import annotations
 
@@ -31,7 +31,11 @@ from data_registry.sources.streetset.slopes import Slope
 from data_registry.sources.streetset.world import Edging, Houses, Road, Scene, Strip, Track
 
 LENGTH: Final = 240.0
+FOOT: Final = 100.0
+"""Where the level road ends: under the ego's rear axle at the keyframe, so that all that is far ahead stands higher."""
 GRADE: Final = 0.06
+BEND_M: Final = 6.0
+"""How long the road takes to bend upwards: short, as at a ramp, so that one plane fits all that is ahead."""
 ROAD: Final = Road(
     "hill",
     Line.straight((0.0, 0.0, 0.0), LENGTH),
@@ -68,7 +72,13 @@ ACTORS: Final = (
 SCENE: Final = Scene(
     name="scene-9006",
     street="quarry-hill",
-    words=("road climbing at 6 percent", "construction works beside the road", "excavator", "day", "no hazards"),
+    words=(
+        "foot of a hill, road climbing at 6 percent ahead",
+        "construction works beside the road",
+        "excavator",
+        "day",
+        "no hazards",
+    ),
     conditions="day",
     stamp="2024-06-24-11-45-00",
     start_us=1_719_243_900_000_000,
@@ -94,5 +104,5 @@ SCENE: Final = Scene(
         Houses("hill", -14.0, 0.0, 78.0, "suburb", 63),
         Houses("hill", -14.0, 158.0, LENGTH, "industry", 64),
     ),
-    slope=Slope(GRADE, start=52.0, ease=24.0),
+    slope=Slope(GRADE, start=FOOT, ease=BEND_M),
 )

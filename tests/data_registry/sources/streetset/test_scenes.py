@@ -228,16 +228,17 @@ def test_the_bay_has_a_gap_to_pull_out_of(name: str) -> None:
     assert not any(footprint(actor, 0.0).intersects(bay) for actor in scene.actors)
 
 
-def test_the_climb_rises_by_six_percent_under_the_ego_and_all_that_is_near() -> None:
+def test_the_ego_comes_to_the_foot_of_a_hill_that_rises_by_six_percent() -> None:
     scene = scene_named("scene-9006")
-    for seconds in (-2.0, 0.0, 3.0):
+    for seconds, grade in ((-2.0, 0.0), (0.0, 0.0), (3.0, 0.06)):
         ahead = scene.ego_pose(seconds).rotation[:, 0]
-        assert ahead[2] / math.hypot(ahead[0], ahead[1]) == pytest.approx(0.06)
+        assert ahead[2] / math.hypot(ahead[0], ahead[1]) == pytest.approx(grade)
+    assert scene.slope.rise(scene.ego.s + 10.0) == pytest.approx(0.06)
     for actor in scene.actors:
         pose = scene.pose(actor, 0.0)
-        ground = scene.slope.height(float(pose.translation[0]))
-        assert pose.translation[2] == pytest.approx(ground + actor.rise)
-        assert (pose.rotation[2, 2] == 1.0) == actor.upright
+        x = float(pose.translation[0])
+        assert pose.translation[2] == pytest.approx(scene.slope.height(x) + actor.rise)
+        assert (pose.rotation[2, 2] == 1.0) == (actor.upright or x <= scene.ego.s)
     assert sum(actor.category == "vehicle.construction" for actor in scene.actors) == 1
 
 
