@@ -67,7 +67,7 @@ _METRIC: Final = {
     "ur": Column(pl.Float64, "1: the swept body touches the region, 0: it does not; null: not scored", nullable=True),
     "d": Column(pl.Float64, "distance from swept body to region, metres; null: not scored", nullable=True),
     "hcc": Column(pl.Float64, "hazard clearance compliance, 0 to 1; null: not scored", nullable=True),
-    "hpr": Column(pl.Float64, "hazard path rationality, 0 to 1; null: not scored", nullable=True),
+    "hpr": Column(pl.Float64, "hazard proximity response, 0 to 1; null: not scored", nullable=True),
     "cts": Column(pl.Float64, "mean distance between source and edited prediction, metres; null: one failed", True),
     "cts_x": Column(pl.Float64, "its longitudinal part, metres, absolute values", nullable=True),
     "cts_y": Column(pl.Float64, "its lateral part, metres, absolute values", nullable=True),

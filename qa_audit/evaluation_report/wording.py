@@ -20,7 +20,7 @@ OUTCOME_WORDS: Final = {
 METRIC_WORDS: Final = {
     "hcc": "hazard clearance compliance",
     "ur": "unsafe rate",
-    "hpr": "hazard path rationality",
+    "hpr": "hazard proximity response",
     "d": "distance to the region",
     "cts": "change of trajectory from source to edited",
     "cts_x": "its longitudinal part",
