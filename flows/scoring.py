@@ -21,7 +21,7 @@ WIDTH: Final = 80
 _SHOWN: Final = {
     "ur": "UR    touches the region",
     "hcc": "HCC   clearance compliance",
-    "hpr": "HPR   path rationality",
+    "hpr": "HPR   proximity response",
     "d": "d     distance",
     "cts": "CTS   source to edited",
     "cts_x": "CTS_x longitudinal",
