@@ -73,7 +73,7 @@ def wrap(angle: float) -> float:
 
 def cut(path: Array, horizon_s: float = HORIZON_S) -> Array:
     """Return the path up to a time, its last pose interpolated; one that ends earlier is returned whole."""
-    return cut_at(np.ascontiguousarray(path), horizon_s)
+    return cut_at(np.require(path, np.float64, ("C", "W")), horizon_s)
 
 
 def recorded(motion: Motion) -> Array | None:
@@ -101,7 +101,7 @@ def straight(speed: float, horizon_s: float = HORIZON_S) -> Array:
 
 def densify(path: Array) -> Array:
     """Return the path with poses added so that no step is beyond 0.1 s, 5 degrees or 1 m; heading by the short arc."""
-    return stepped(np.ascontiguousarray(path))
+    return stepped(np.require(path, np.float64, ("C", "W")))
 
 
 def tube(path: Array) -> Any:

@@ -31,7 +31,9 @@ def swept_distance(path: Array, quad: Array, body: Body = ZOE) -> float:
     """
     front, rear = body.axle_to_centre_m + body.length_m / 2, body.axle_to_centre_m - body.length_m / 2
     walked = path if len(path) > 1 else np.vstack([path, path])  # a single pose is a way without length
-    return _swept(np.ascontiguousarray(walked), np.ascontiguousarray(quad), np.array([front, rear, body.width_m / 2]))
+    # arrays of one kind, contiguous and writable: loops are compiled anew for each other kind
+    sides = np.array([front, rear, body.width_m / 2])
+    return _swept(np.require(walked, np.float64, ("C", "W")), np.array(quad, np.float64), sides)
 
 
 @compiled

@@ -38,9 +38,9 @@ def trajectories(draw: st.DrawFn, headed: bool | None = None) -> tuple[Array, Ar
     speeds = draw(st.lists(st.sampled_from([-3.0, 0.0, 0.1, 2.0, 7.5, 14.0]), min_size=len(t) - 1, max_size=len(t) - 1))
     turns = draw(st.lists(st.floats(-0.4, 0.4), min_size=len(t) - 1, max_size=len(t) - 1))
     headings: Array = np.array([0.0, *np.cumsum(turns)])
-    ways = np.array(speeds)[:, None] * np.diff(t)[:, None]
-    moves = ways * np.column_stack([np.cos(headings[1:]), np.sin(headings[1:])])
-    xy: Array = np.vstack([np.zeros(2), np.cumsum(moves, axis=0)])
+    ways = np.array(speeds, dtype=np.float64) * (t[1:] - t[:-1])
+    moves = np.array([ways * np.cos(headings[1:]), ways * np.sin(headings[1:])], dtype=np.float64).T
+    xy = np.concatenate([np.zeros((1, 2)), np.cumsum(moves, axis=0)])
     given = draw(st.booleans()) if headed is None else headed
     return t, xy, headings if given else None
 
