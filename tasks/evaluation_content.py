@@ -118,7 +118,12 @@ def page_of(
         pairs=scored.regions,
         predictions={name: answers.predicted for name, answers in scored.answers.items()},
         pictures=pictures,
-        settings={f"component {COMPONENT}": manifest.components[COMPONENT].digest},
+        settings={
+            f"component {COMPONENT}": manifest.components[COMPONENT].digest,
+            "ego body": settings.body,
+            "horizon": f"{settings.horizon_s:g} s",
+            "required clearance": f"{settings.clearance_factor:g} x",
+        },
         body=BODIES[settings.body],
         horizon_s=settings.horizon_s,
         clearance_factor=settings.clearance_factor,

@@ -141,10 +141,10 @@ class Settings(_Strict):
     localize: GroundPlaneSettings = GroundPlaneSettings()
     judge: RuleReviewerSettings = RuleReviewerSettings()
     decide: DecideSettings = DecideSettings()
-    score: ScoreSettings = ScoreSettings()
-    """How planners' predictions are scored: ego body, horizon, factor of the required clearance."""
     auxiliary: AuxiliarySettings = AuxiliarySettings()
     """The draw from screened-out combinations beside the benchmark."""
+    score: ScoreSettings = ScoreSettings()
+    """How planners' predictions are scored: ego body, horizon, factor of the required clearance."""
     release: ReleaseSettings = ReleaseSettings()
     releases: Path = Path("releases")
     """Folder that releases are published into."""
