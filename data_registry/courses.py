@@ -113,9 +113,19 @@ def drivable_ground(patch: MapPatch, course: Course) -> Any:
 
 
 def union_of(areas: tuple[Area, ...]) -> Any:
-    """Return the union of map areas as one valid shapely area."""
-    polygons = [shapely.Polygon(area.exterior, area.holes) for area in areas]
-    return shapely.union_all([polygon if polygon.is_valid else polygon.buffer(0) for polygon in polygons])
+    """Return the union of map areas as one valid shapely area; of rings that cross themselves every part counts."""
+    return shapely.union_all([valid_area(shapely.Polygon(area.exterior, area.holes)) for area in areas])
+
+
+def valid_area(polygon: shapely.Polygon) -> Any:
+    """Return what a polygon encloses as a valid area, as the reader of the logs has it.
+
+    A buffer of 0 would keep one side only of a ring that crosses itself.
+    """
+    if polygon.is_valid:
+        return polygon
+    pieces: Any = shapely.get_parts(shapely.make_valid(polygon))
+    return shapely.union_all([piece for piece in pieces if shapely.get_dimensions(piece) == 2])
 
 
 def _chains(lanes: dict[str, Lane]) -> Iterator[tuple[str, ...]]:

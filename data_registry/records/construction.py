@@ -91,6 +91,9 @@ class LocalizationEvidence(Record):
     """Intersection over union of found and expected region."""
     area_ratio: float
     """Area of the region over the area of the shape that its quad was drawn around."""
+    unexplained: float | None = None
+    """What the worst view leaves unexplained by the hazard that was found: half the sum of squares, in standard
+    deviations. None where nothing was fitted."""
 
 
 class Region(Record):
