@@ -118,14 +118,16 @@ def union_of(areas: tuple[Area, ...]) -> Any:
 
 
 def valid_area(polygon: shapely.Polygon) -> Any:
-    """Return what a polygon encloses as a valid area, as the reader of the logs has it.
+    """Return all that a polygon encloses as a valid area.
 
-    A buffer of 0 would keep one side only of a ring that crosses itself.
+    Of a ring that crosses itself a buffer of 0 keeps one side only, and `make_valid` makes a hole of what it encloses
+    twice, as lanes that turn sharply do: together they keep both.
     """
     if polygon.is_valid:
         return polygon
     pieces: Any = shapely.get_parts(shapely.make_valid(polygon))
-    return shapely.union_all([piece for piece in pieces if shapely.get_dimensions(piece) == 2])
+    areas = [piece for piece in pieces if shapely.get_dimensions(piece) == 2]
+    return shapely.union_all([*areas, polygon.buffer(0)])
 
 
 def _chains(lanes: dict[str, Lane]) -> Iterator[tuple[str, ...]]:

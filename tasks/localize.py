@@ -52,6 +52,7 @@ class LocalizeStage(ItemStage[Edited, Region]):
     def _request(self, item: Edited) -> LocalizeRequest:
         combination = item.screened.combination
         _check_screening(item)
+        _check_boxes(item)
         views = tuple(self._seen(combination.keyframe, view) for view in item.candidate.views)
         return LocalizeRequest(combination.keyframe, combination.task, item.screened.screening, item.candidate, views)
 
@@ -78,3 +79,16 @@ def _check_screening(item: Edited) -> None:
     if not expected.is_valid:
         text = f"{item.id}: the expected region is no polygon: {shapely.is_valid_reason(expected)}"
         raise PermanentFailureError("screening_malformed", text)
+
+
+def _check_boxes(item: Edited) -> None:
+    """Refuse a placement or annotated objects whose boxes are none; raises PermanentFailureError."""
+    placement, notes = item.screened.screening.placement, item.screened.combination.keyframe.annotations
+    boxes = [(f"annotation {note.token}", note.box) for note in notes]
+    if placement is not None and placement.kind != "surface":
+        boxes.append(("the placement", placement.box))
+    for name, box in boxes:
+        try:
+            box.pose()
+        except GeometryError as error:
+            raise PermanentFailureError("geometry_unusable", f"{item.id}: box of {name}: {error}") from error

@@ -88,8 +88,10 @@ class GroundPlaneSettings(IdentitySettings, frozen=True):
     """Half the sum of squares, in these sigmas, up to which nothing but the task's look is tried."""
     most_unexplained: float = 50.0
     """Half the sum of squares, in these sigmas, that a view may leave unexplained."""
-    most_unexplained_cut: float = 10.0
-    """The same where the pictures' sides cut the hazard in every view."""
+    most_cost_cut: float = 10.0
+    """The same of all views and of the size together, where the pictures' sides cut the hazard in every view."""
+    most_apart_m: float = 5.0
+    """How far from a hazard the crossing or piece of lane may begin that it rules."""
     least_overlap: float = 0.25
     """Least intersection over union of a view's mask and the silhouette of what was found."""
     size_factor: float = 2.0
@@ -106,7 +108,7 @@ class GroundPlaneLocalizer(LocalBackend):
     def localize(self, request: LocalizeRequest) -> Region:
         """Return the region; raises RegionNotFoundError, GeometryError."""
         sighted = self._footprint(request)
-        taken = _taken(request, sighted.footprint)
+        taken = _taken(request, sighted.footprint, self.identity_settings.most_apart_m)
         quad, region = self._quad(taken)
         return Region(
             pair_id=request.screening.combination_id,
@@ -161,9 +163,7 @@ class GroundPlaneLocalizer(LocalBackend):
     @property
     def _limits(self) -> Limits:
         settings = self.identity_settings
-        return Limits(
-            settings.most_unexplained, settings.most_unexplained_cut, settings.least_overlap, settings.size_factor
-        )
+        return Limits(settings.most_unexplained, settings.most_cost_cut, settings.least_overlap, settings.size_factor)
 
     def _quad(self, region: Any) -> tuple[Quad, Any]:
         """Return the rectangle around what lies within reach of a region, and that part of it.
@@ -200,11 +200,12 @@ def _too_small(whole_m2: float, part_m2: float, settings: GroundPlaneSettings) -
     )
 
 
-def _taken(request: LocalizeRequest, footprint: shapely.Polygon) -> Any:
+def _taken(request: LocalizeRequest, footprint: shapely.Polygon, most_apart_m: float) -> Any:
     """Return the ground that a hazard takes during the horizon: its footprint, what that sweeps, or what it rules.
 
     Raises:
-        RegionNotFoundError: the task's conflict area does not follow from the map and where the hazard was found.
+        RegionNotFoundError: the task's conflict area does not follow from the map and where the hazard was found, or
+            begins too far from it: a signal far from every stop line rules none.
     """
     task, placement = request.task, request.screening.placement
     heading = 0.0 if placement is None else _heading(placement)
@@ -212,9 +213,14 @@ def _taken(request: LocalizeRequest, footprint: shapely.Polygon) -> Any:
     if task.area_rule is not None:
         patch, course = request.keyframe.map, ego_course(request.keyframe)
         try:
-            return conflict_area(patch, course, task.area_rule, corners, heading)
+            ruled = conflict_area(patch, course, task.area_rule, corners, heading)
         except NoConflictAreaError as error:
             raise RegionNotFoundError(str(error)) from error
+        apart = float(footprint.distance(ruled))
+        if task.area_rule.area != "overlap" and apart > most_apart_m:
+            text = f"the hazard was found {apart:.1f} m from the ground that it would rule, {most_apart_m:g} m at most"
+            raise RegionNotFoundError(text)
+        return ruled
     if task.region.rule != "footprint_swept":
         return footprint
     way = np.array([np.cos(heading), np.sin(heading)]) * task.region.speed * task.region.seconds

@@ -10,12 +10,15 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import shapely
 
-from data_registry.geometry import Array
+from data_registry.geometry import Array, ego_footprints
 from models.localizers.fitting import Solution
 from models.localizers.localizer import RegionNotFoundError
 
 AXES: Final = ("long", "wide", "high")
+EGO: Final = shapely.Polygon(ego_footprints(np.zeros((1, 3)))[0])
+"""The ego vehicle's own plan outline at time 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +27,14 @@ class Limits:
 
     Attributes:
         unexplained: half the sum of squares that a view may leave unexplained, in standard deviations.
-        unexplained_cut: the same where the pictures' sides cut the hazard in every view: what is seen of it may then be
-            no foot, and a bad fit metres off.
+        cost_cut: the same of all views and of the size together, where the pictures' sides cut the hazard in every
+            view: what is seen of it may then be no foot, and a bad fit metres off.
         overlap: least intersection over union of a view's mask and the body's silhouette.
         size_factor: how many times smaller or larger than the task's sizes a hazard may be.
     """
 
     unexplained: float
-    unexplained_cut: float
+    cost_cut: float
     overlap: float
     size_factor: float
 
@@ -57,20 +60,25 @@ def check_fit(found: Found, extents: Array, limits: Limits) -> None:
         RegionNotFoundError: it is worse; the text says in what.
     """
     solution = found.solution
-    most = limits.unexplained_cut if found.is_cut else limits.unexplained
-    why = ", whose side cuts it," if found.is_cut else ""
     for sensor, left, overlap in zip(found.sensors, solution.unexplained, solution.overlaps, strict=True):
-        if left > most:
+        if left > limits.unexplained:
             raise RegionNotFoundError(
-                f"what {sensor}{why} shows is no hazard of this task: {left:.0f} of its outline is left unexplained"
-                f" (half the sum of squares, in standard deviations), {most:g} at most"
+                f"what {sensor} shows is no hazard of this task: {left:.0f} of its outline is left unexplained"
+                f" (half the sum of squares, in standard deviations), {limits.unexplained:g} at most"
             )
         if overlap < limits.overlap:
             raise RegionNotFoundError(
-                f"what {sensor}{why} shows is no hazard of this task: {overlap:.0%} of what its mask and the hazard's"
+                f"what {sensor} shows is no hazard of this task: {overlap:.0%} of what its mask and the hazard's"
                 f" silhouette cover is shared, {limits.overlap:.0%} needed"
             )
+    if found.is_cut and solution.cost > limits.cost_cut:
+        raise RegionNotFoundError(
+            f"the picture's side cuts the hazard in {', '.join(found.sensors)}, so that its feet are not known, and"
+            f" {solution.cost:.0f} of outline and size is left unexplained, {limits.cost_cut:g} at most"
+        )
     check_size(solution.size, extents, limits.size_factor)
+    if solution.footprint.intersects(EGO):
+        raise RegionNotFoundError("what the views show would stand where the ego vehicle is")
 
 
 def check_size(size: Array, extents: Array, factor: float) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import shapely
 
-from data_registry.geometry import Array, GeometryError, GroundPlane, PinholeCamera
+from data_registry.geometry import Array, GroundPlane, PinholeCamera
 from data_registry.records import Annotation
 from models.localizers.bodies import Body
 from models.localizers.fitting import Problem, Tolerances
@@ -116,11 +116,8 @@ class Seeker:
 
 
 def _plan(note: Annotation) -> Any:
-    """Return an object's plan outline, also when its box lies on its side; raises GeometryError."""
-    try:
-        return shapely.convex_hull(shapely.multipoints(note.box.corners()[:, :2]))
-    except GeometryError as error:
-        raise GeometryError(f"box of annotation {note.token}: {error}") from error
+    """Return an object's plan outline, also when its box lies on its side."""
+    return shapely.convex_hull(shapely.multipoints(note.box.corners()[:, :2]))
 
 
 def _distance(camera: PinholeCamera, place: Array) -> float:
