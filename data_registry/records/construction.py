@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal
 
 import shapely
 from pydantic import Field, model_validator
 
 from data_registry import identity
-from data_registry.records.base import Metres, Quad, Record, Sha256
+from data_registry.records.base import UPGRADERS, Metres, Quad, Record, Sha256
 
 LEAST_REGION_M2: Final = 0.05
 """Smallest area of a region (DESIGN section 5)."""
@@ -99,7 +100,7 @@ class LocalizationEvidence(Record):
 class Region(Record):
     """Ground occupied, or to be kept free, during the whole horizon; ego frame at time 0."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     pair_id: str
     edit_digest: Sha256
     quad: Quad
@@ -115,6 +116,14 @@ class Region(Record):
         if self.kind != "conflict" and shape.convex_hull.area - shape.area > 1e-6 * shape.area:
             raise ValueError("a region's quad must be convex, unless it is a conflict area")
         return self
+
+
+def _without_residual(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Version 1 did not say what views leave unexplained: it stays None."""
+    return {**content, "schema_version": 2}
+
+
+UPGRADERS[Region] = {1: _without_residual}
 
 
 class Judgement(Record):
