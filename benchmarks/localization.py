@@ -40,7 +40,10 @@ Change = Callable[[LocalizeRequest], LocalizeRequest]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One pair: its task, whether screening kept it, range and error of the region's centre, overlap with the truth."""
+    """One pair: its task, whether screening kept it, range and error of the region's centre, overlap with the truth.
+
+    A pair without a region has an infinite error.
+    """
 
     task: str
     suitable: bool
@@ -59,9 +62,9 @@ def asked(item: Edited, blobs: Blobs) -> LocalizeRequest:
     combination = item.screened.combination
     views: list[SeenHazard] = []
     for view in item.candidate.views:
-        camera = combination.keyframe.view(view.sensor_id)
+        camera = combination.keyframe.view(view.sensor_id, view.frame_offset)
         mask = edits.full_object_mask(view, blobs, (camera.height, camera.width))
-        views.append(SeenHazard(view.sensor_id, mask > 0))
+        views.append(SeenHazard(view.sensor_id, mask > 0, view.frame_offset))
     return LocalizeRequest(
         combination.keyframe, combination.task, item.screened.screening, item.candidate, tuple(views)
     )
@@ -86,7 +89,7 @@ def faulty(name: str, seed: int) -> Change:
 
     def change(request: LocalizeRequest) -> LocalizeRequest:
         draw = np.random.Generator(np.random.PCG64(seed))
-        views = [SeenHazard(view.sensor_id, FAULTS[name](view.object_mask, draw)) for view in request.views]
+        views = [replace(view, object_mask=FAULTS[name](view.object_mask, draw)) for view in request.views]
         return replace(request, views=tuple(views))
 
     return change
@@ -99,13 +102,39 @@ def without_look(request: LocalizeRequest) -> LocalizeRequest:
     return replace(request, task=copied)
 
 
+def squares(*corners: tuple[int, int], side: int) -> Change:
+    """Return how all views come to show nothing but squares, with corners at (row, column)."""
+
+    def change(request: LocalizeRequest) -> LocalizeRequest:
+        views: list[SeenHazard] = []
+        for view in request.views:
+            mask = np.zeros_like(view.object_mask)
+            for top, left in corners:
+                mask[top : top + side, left : left + side] = True
+            views.append(replace(view, object_mask=mask))
+        return replace(request, views=tuple(views))
+
+    return change
+
+
+NO_HAZARDS: dict[str, Change] = {
+    "one pixel of the road": squares((600, 800), side=1),
+    "a square of 10 px in the sky": squares((5, 800), side=10),
+    "a square of 10 px on the road": squares((700, 300), side=10),
+    "two squares far from each other": squares((600, 100), (600, 1400), side=60),
+}
+"""Masks that show no hazard: pictures are 1600 x 900."""
+
+
 def row(name: str, group: Sequence[Found]) -> str:
     """Return the line about some pairs."""
     error, iou = np.array([one.error_m for one in group]), np.array([one.iou for one in group])
+    refused = np.isinf(error).mean()
     centred, shared = np.array([one.centred for one in group]), iou >= LEAST_IOU
     return (
         f"  {name:<38} {len(group):4d} {np.median(error):8.2f} {_ninth(error):6.2f} m"
         f" {np.median(iou):7.2f} {centred.mean():9.0%} {shared.mean():7.0%} {(centred & shared).mean():7.0%}"
+        f" {refused:8.1%}"
     )
 
 
@@ -114,10 +143,10 @@ def _ninth(error: Array) -> float:
     return float(np.sort(error)[int(np.ceil(0.9 * len(error))) - 1])
 
 
-def tables(plain: Sequence[Found], changed: dict[str, list[Found]]) -> Iterator[str]:
-    """Yield the lines: by task, by range, what screening left out, and by fault."""
+def tables(plain: Sequence[Found], changed: dict[str, list[Found]], nothing: dict[str, list[Found]]) -> Iterator[str]:
+    """Yield the lines: by task, by range, what screening left out, by fault, and for masks that show no hazard."""
     kept = [one for one in plain if one.suitable]
-    yield f"{'pairs that screening kept':<40}    n   centre off, 90 %    IoU   centred  IoU>=.5   both"
+    yield f"{'pairs that screening kept':<40}    n   centre off, 90 %    IoU   centred  IoU>=.5   both  refused"
     for task in sorted({one.task for one in kept}):
         yield row(task, [one for one in kept if one.task == task])
     for low in sorted({int(one.range_m // RANGE_BIN_M) * RANGE_BIN_M for one in kept}):
@@ -128,6 +157,10 @@ def tables(plain: Sequence[Found], changed: dict[str, list[Found]]) -> Iterator[
     yield "all that screening kept, but"
     for name, group in changed.items():
         yield row(name, [one for one in group if one.suitable])
+    yield f"{'instead of every view of these':<40}    n   refused"
+    for name, group in nothing.items():
+        suitable = [one for one in group if one.suitable]
+        yield f"  masks: {name:<31} {len(suitable):4d} {np.mean([np.isinf(one.error_m) for one in suitable]):9.1%}"
 
 
 def main() -> None:
@@ -135,6 +168,7 @@ def main() -> None:
     kept = Path(sys.argv[sys.argv.index("--folder") + 1]) if "--folder" in sys.argv else None
     plain: list[Found] = []
     changed: dict[str, list[Found]] = {}
+    nothing: dict[str, list[Found]] = {}
     with tempfile.TemporaryDirectory() as temporary:
         for seed in SEEDS:
             changes: dict[str, Change] = {f"masks: {name}": faulty(name, seed) for name in FAULTS}
@@ -144,7 +178,9 @@ def main() -> None:
             plain += [found(request) for request in requests]
             for name, change in changes.items():
                 changed.setdefault(name, []).extend(found(change(request)) for request in requests)
-    report("localization", list(tables(plain, changed)), PAGE)
+            for name, change in NO_HAZARDS.items():
+                nothing.setdefault(name, []).extend(found(change(request)) for request in requests)
+    report("localization", list(tables(plain, changed, nothing)), PAGE)
 
 
 if __name__ == "__main__":

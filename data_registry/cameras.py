@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from data_registry.geometry import PinholeCamera
+from data_registry.geometry import GeometryError, PinholeCamera
 from data_registry.records import Camera, Keyframe
 
 
@@ -14,8 +14,11 @@ def pinhole(keyframe: Keyframe, camera: Camera) -> PinholeCamera:
     The way goes through global: ego at time 0 -> global -> ego at the camera's own time -> camera (DESIGN section 5).
 
     Raises:
-        GeometryError: singular intrinsics or a pose that is none.
+        GeometryError: intrinsics that cannot project, or a pose that is none; the text names camera and keyframe.
     """
-    camera_to_global = camera.ego_to_global.transform() @ camera.camera_to_ego.transform()
-    ego_to_camera = camera_to_global.inverse() @ keyframe.ego_to_global.transform()
-    return PinholeCamera(np.array(camera.intrinsics), ego_to_camera, camera.width, camera.height)
+    try:
+        camera_to_global = camera.ego_to_global.transform() @ camera.camera_to_ego.transform()
+        ego_to_camera = camera_to_global.inverse() @ keyframe.ego_to_global.transform()
+        return PinholeCamera(np.array(camera.intrinsics), ego_to_camera, camera.width, camera.height)
+    except GeometryError as error:
+        raise GeometryError(f"{camera.sensor_id} of {keyframe.id}: {error}") from error

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 import numpy as np
 import shapely
 
-from data_registry.courses import REACH_M, Course, union_of
+from data_registry.courses import REACH_M, Course, union_of, valid_area
 from data_registry.geometry import EGO_FRONT_M, Array, GeometryError, convex_quad
 from data_registry.records import LEAST_REGION_M2, MapPatch
 
@@ -128,8 +128,7 @@ def lane_piece(course: Course, start_m: float, end_m: float) -> Any:
     half = course.width_at((start_m + end_m) / 2) / 2
     arc = np.concatenate([[start_m], course.arc[(course.arc > start_m) & (course.arc < end_m)], [end_m]])
     right, left = course.poses(arc, -half)[:, :2], course.poses(arc, half)[:, :2]
-    piece = shapely.Polygon(np.vstack([right, left[::-1]]))
-    return piece if piece.is_valid else piece.buffer(0)
+    return valid_area(shapely.Polygon(np.vstack([right, left[::-1]])))
 
 
 def swept_of_lane(course: Course, footprint: Array, heading: float, way_m: float) -> Any:

@@ -113,9 +113,21 @@ def drivable_ground(patch: MapPatch, course: Course) -> Any:
 
 
 def union_of(areas: tuple[Area, ...]) -> Any:
-    """Return the union of map areas as one valid shapely area."""
-    polygons = [shapely.Polygon(area.exterior, area.holes) for area in areas]
-    return shapely.union_all([polygon if polygon.is_valid else polygon.buffer(0) for polygon in polygons])
+    """Return the union of map areas as one valid shapely area; of rings that cross themselves every part counts."""
+    return shapely.union_all([valid_area(shapely.Polygon(area.exterior, area.holes)) for area in areas])
+
+
+def valid_area(polygon: shapely.Polygon) -> Any:
+    """Return all that a polygon encloses as a valid area.
+
+    Of a ring that crosses itself a buffer of 0 keeps one side only, and `make_valid` makes a hole of what it encloses
+    twice, as lanes that turn sharply do: together they keep both.
+    """
+    if polygon.is_valid:
+        return polygon
+    pieces: Any = shapely.get_parts(shapely.make_valid(polygon))
+    areas = [piece for piece in pieces if shapely.get_dimensions(piece) == 2]
+    return shapely.union_all([*areas, polygon.buffer(0)])
 
 
 def _chains(lanes: dict[str, Lane]) -> Iterator[tuple[str, ...]]:

@@ -127,8 +127,11 @@ class PinholeCamera:
         matrix = self.intrinsics
         if matrix.shape != (3, 3) or not np.isfinite(matrix).all():
             raise GeometryError(f"camera intrinsics must be 3x3 finite numbers, got {matrix.tolist()}")
-        if matrix[0, 0] <= 0 or matrix[1, 1] <= 0 or abs(float(np.linalg.det(matrix))) < 1e-9:
+        if abs(float(np.linalg.det(matrix))) < 1e-9:
             raise GeometryError(f"camera intrinsics are singular: {matrix.tolist()}")
+        if matrix[0, 0] <= 0 or matrix[1, 1] <= 0:
+            focal = f"{matrix[0, 0]:g} and {matrix[1, 1]:g}"
+            raise GeometryError(f"focal lengths must be positive, got {focal} pixels: intrinsics {matrix.tolist()}")
 
     @property
     def position(self) -> Array:

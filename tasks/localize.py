@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
+import shapely
+
 from data_registry import edits
 from data_registry.blobs import Blobs
 from data_registry.edits import EditFormError
+from data_registry.geometry import GeometryError
 from data_registry.pictures import PictureError
 from data_registry.records import Keyframe, Region, ViewEdit
 from models.localizers.localizer import Localizer, LocalizeRequest, RegionNotFoundError, SeenHazard
@@ -33,17 +36,23 @@ class LocalizeStage(ItemStage[Edited, Region]):
 
         Raises:
             PermanentFailureError: `no_region`: the localizer cannot find one; `edit_malformed`: the stored edit
-                disagrees with itself; `view_unknown`: the keyframe lacks an edited view.
+                disagrees with itself; `view_unknown`: the keyframe lacks an edited view; `appearance_unknown`: the task
+                has no such look; `screening_malformed`: the expected region crosses itself; `geometry_unusable`: a
+                calibration, pose or box of the keyframe is none.
         """
         for item in items:
             try:
                 region = self._localizer.localize(self._request(item))
             except RegionNotFoundError as error:
                 raise PermanentFailureError("no_region", f"{item.id}: {error}") from error
+            except GeometryError as error:
+                raise PermanentFailureError("geometry_unusable", f"{item.id}: {error}") from error
             yield Outcome(region, kept=True, reason_code="localized")
 
     def _request(self, item: Edited) -> LocalizeRequest:
         combination = item.screened.combination
+        _check_screening(item)
+        _check_boxes(item)
         views = tuple(self._seen(combination.keyframe, view) for view in item.candidate.views)
         return LocalizeRequest(combination.keyframe, combination.task, item.screened.screening, item.candidate, views)
 
@@ -56,4 +65,30 @@ class LocalizeStage(ItemStage[Edited, Region]):
             raise PermanentFailureError("view_unknown", f"{where}: the keyframe has no such view") from error
         except (EditFormError, PictureError) as error:
             raise PermanentFailureError("edit_malformed", f"{where}: {error}") from error
-        return SeenHazard(view.sensor_id, mask > 0)
+        return SeenHazard(view.sensor_id, mask > 0, view.frame_offset)
+
+
+def _check_screening(item: Edited) -> None:
+    """Refuse a screening that contradicts its task or itself; raises PermanentFailureError."""
+    task, screening = item.screened.combination.task, item.screened.screening
+    known = [look.name for look in task.appearances]
+    if screening.appearance is not None and screening.appearance not in known:
+        text = f"{item.id}: task {task.id} has no appearance {screening.appearance}; known are {', '.join(known)}"
+        raise PermanentFailureError("appearance_unknown", text)
+    expected = shapely.Polygon(screening.expected_region or ())
+    if not expected.is_valid:
+        text = f"{item.id}: the expected region is no polygon: {shapely.is_valid_reason(expected)}"
+        raise PermanentFailureError("screening_malformed", text)
+
+
+def _check_boxes(item: Edited) -> None:
+    """Refuse a placement or annotated objects whose boxes are none; raises PermanentFailureError."""
+    placement, notes = item.screened.screening.placement, item.screened.combination.keyframe.annotations
+    boxes = [(f"annotation {note.token}", note.box) for note in notes]
+    if placement is not None and placement.kind != "surface":
+        boxes.append(("the placement", placement.box))
+    for name, box in boxes:
+        try:
+            box.pose()
+        except GeometryError as error:
+            raise PermanentFailureError("geometry_unusable", f"{item.id}: box of {name}: {error}") from error

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal
 
 import shapely
 from pydantic import Field, model_validator
 
 from data_registry import identity
-from data_registry.records.base import Metres, Quad, Record, Sha256
+from data_registry.records.base import UPGRADERS, Metres, Quad, Record, Sha256
 
 LEAST_REGION_M2: Final = 0.05
 """Smallest area of a region (DESIGN section 5)."""
@@ -91,12 +92,15 @@ class LocalizationEvidence(Record):
     """Intersection over union of found and expected region."""
     area_ratio: float
     """Area of the region over the area of the shape that its quad was drawn around."""
+    unexplained: float | None = None
+    """What the worst view leaves unexplained by the hazard that was found: half the sum of squares, in standard
+    deviations. None where nothing was fitted."""
 
 
 class Region(Record):
     """Ground occupied, or to be kept free, during the whole horizon; ego frame at time 0."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     pair_id: str
     edit_digest: Sha256
     quad: Quad
@@ -112,6 +116,14 @@ class Region(Record):
         if self.kind != "conflict" and shape.convex_hull.area - shape.area > 1e-6 * shape.area:
             raise ValueError("a region's quad must be convex, unless it is a conflict area")
         return self
+
+
+def _without_residual(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Version 1 did not say what views leave unexplained: it stays None."""
+    return {**content, "schema_version": 2}
+
+
+UPGRADERS[Region] = {1: _without_residual}
 
 
 class Judgement(Record):

@@ -58,6 +58,12 @@ class Body:
         """How far above the ground its highest part is."""
         return float((self.corners[:, 2:] @ self.size[2:]).max())
 
+    @property
+    def extents(self) -> Array:
+        """Return the least and the largest (2, 3) length, width and height that the task lets it have, metres."""
+        half = self.spread[:3] / SPREAD_SHARE
+        return np.stack([self.size[:3] - half, self.size[:3] + half])
+
     def placed(self, plans: Array, sizes: Array, heading: float, ground: GroundPlane) -> Array:
         """Return corners (M, N, 3) in the ego frame of the body over plan points (M, 2), of sizes (M, 4)."""
         stretched = self.corners * sizes[:, None, :]

@@ -54,10 +54,22 @@ class Tolerances:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solution:
-    """Where a body stands, in plan, and what is left unexplained: half the sum of squares, in standard deviations."""
+    """Where a body stands, and what is left unexplained.
+
+    Attributes:
+        footprint: its plan outline, metres.
+        size: (3,) its length, width and height, metres.
+        cost: half the sum of squares of all that is off, in standard deviations.
+        unexplained: the share of `cost` that each view has, in the order of the sights.
+        overlaps: intersection over union of what each view shows and the body's silhouette; of a view that shows a part
+            only, the share of the mask that is in the silhouette.
+    """
 
     footprint: shapely.Polygon
+    size: Array
     cost: float
+    unexplained: tuple[float, ...]
+    overlaps: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,18 +98,33 @@ class Problem:
         scale = np.concatenate([[1.0, 1.0], self._spread, [self.tolerances.growth_px]])
 
         def residuals(unknowns: Array) -> Array:
-            return self._residuals(origin, scale, unknowns[None])[0]
+            return np.concatenate(self._residuals(origin, scale, unknowns[None]), axis=1)[0]
 
         def slopes(unknowns: Array) -> Array:
             tried = np.vstack([unknowns, unknowns + STEP * np.eye(UNKNOWNS)])
-            values = self._residuals(origin, scale, tried)
+            values = np.concatenate(self._residuals(origin, scale, tried), axis=1)
             return (values[1:] - values[0]).T / STEP
 
         solver: Any = optimize.least_squares
         found = solver(residuals, np.zeros(UNKNOWNS), jac=slopes, max_nfev=MOST_ROUNDS, ftol=1e-5, xtol=1e-5, gtol=1e-5)
-        x, y, length, width = (origin + found.x * scale)[:4].tolist()
-        extents = (max(abs(length), LEAST_EXTENT_M), max(abs(width), LEAST_EXTENT_M))
-        return Solution(shapely.Polygon(rectangle((x, y), *extents, self.heading)), float(found.cost))
+        return self._solution(origin + found.x * scale, self._residuals(origin, scale, found.x[None]))
+
+    def _solution(self, values: Array, residuals: list[Array]) -> Solution:
+        """Return the solution with some values (7,) of the unknowns and the residuals that they leave."""
+        size = np.maximum(np.abs(values[2:5]), LEAST_EXTENT_M)
+        sizes = np.append(size, values[5])[None]
+        corners = self.body.placed(values[None, :2], sizes, self.heading, self.ground)[0]
+        plan = rectangle((float(values[0]), float(values[1])), float(size[0]), float(size[1]), self.heading)
+        return Solution(
+            footprint=shapely.Polygon(plan),
+            size=size,
+            cost=sum(float((part**2).sum()) for part in residuals) / 2,
+            unexplained=tuple(float((view**2).sum()) / 2 for view in residuals[2:]),
+            overlaps=tuple(
+                seen.overlap_of(corners, self.body.slices, float(values[6]), is_partial)
+                for seen, is_partial in zip(self.sights, self.partial, strict=True)
+            ),
+        )
 
     @property
     def _spread(self) -> Array:
@@ -106,8 +133,8 @@ class Problem:
         doubt = max(self.tolerances.residual_share * self.ground.residual_m, LEAST_SPREAD_M)
         return np.hypot(self.body.spread, (size_m, size_m, size_m, doubt))
 
-    def _residuals(self, origin: Array, scale: Array, unknowns: Array) -> Array:
-        """Return residuals (M, R) of unknowns (M, 7), each in standard deviations."""
+    def _residuals(self, origin: Array, scale: Array, unknowns: Array) -> list[Array]:
+        """Return residuals (M, R) of unknowns (M, 7) in standard deviations: of size, of growth, of each view."""
         values = origin + unknowns * scale
         sizes = np.column_stack([np.abs(values[:, 2:5]), values[:, 5]])
         corners = self.body.placed(values[:, :2], sizes, self.heading, self.ground)
@@ -115,7 +142,7 @@ class Problem:
         for seen, is_partial in zip(self.sights, self.partial, strict=True):
             misses = self._misses(seen, is_partial, corners, values[:, 6:])
             parts.append(misses * (INFORMATION / DIRECTIONS) ** 0.5)
-        return np.concatenate(parts, axis=1)
+        return parts
 
     def _misses(self, seen: Sight, is_partial: bool, corners: Array, growth: Array) -> Array:
         """Return by how much a mask reaches farther than bodies (M, N, 3), (M, R); all of it must be covered."""

@@ -11,17 +11,17 @@ the hazard was found and from the map, by the same functions with which the scre
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import numpy as np
 import shapely
 
-from data_registry import identity, silhouettes
+from data_registry import identity
 from data_registry.cameras import pinhole
 from data_registry.conflict_areas import NoConflictAreaError, conflict_area
 from data_registry.courses import ego_course
-from data_registry.geometry import Array, GeometryError, PinholeCamera, convex_quad
+from data_registry.geometry import GeometryError, convex_quad
 from data_registry.records import (
     Attached,
     Keyframe,
@@ -35,27 +35,41 @@ from data_registry.records import (
 )
 from models.backend import IdentitySettings, LocalBackend
 from models.localizers.bodies import Body, expected_bodies
-from models.localizers.fitting import Solution, Tolerances
-from models.localizers.localizer import LocalizeRequest, RegionNotFoundError, SeenHazard
+from models.localizers.fitting import Tolerances
+from models.localizers.limits import Found, Limits, check_fit, check_size
+from models.localizers.localizer import LocalizeRequest, RegionNotFoundError
 from models.localizers.seeker import Seeker
+from models.localizers.surfaces import on_ground
 
 METHOD: Final = "ground_plane"
 RATIO_PLACES: Final = 6
+UNEXPLAINED_PLACES: Final = 2
 NOTHING_SEEN: Final = {
     "standing": "no view shows where the hazard touches the ground",
     "attached": "no view shows where the hazard touches the ground",
     "mounted": "no view shows the foot or the top of what is mounted",
-    "surface": "no view shows the hazard on the ground",
 }
 INSIDE_M: Final = 1e-3
 """By how much more than it sticks out the disc is shrunk whose rectangle would leave the reach."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sighted:
+    """A hazard's footprint, the views that it was found from, in their order, and what the worst of these leaves open.
+
+    `unexplained` is half the sum of squares, in standard deviations; None where nothing was fitted.
+    """
+
+    footprint: shapely.Polygon
+    sensors: tuple[str, ...]
+    unexplained: float | None
 
 
 class GroundPlaneSettings(IdentitySettings, frozen=True):
     """What decides a region."""
 
     backend: Literal["ground_plane"] = METHOD
-    revision: str = "3"
+    revision: str = "4"
     reach_m: float = 60.0
     """Regions are cut off beyond this distance from the ego origin."""
     least_area_m2: float = 0.05
@@ -72,6 +86,16 @@ class GroundPlaneSettings(IdentitySettings, frozen=True):
     """How far the ground may lie from its plane, as a share of the residual of the boxes that made the plane."""
     well_explained: float = 3.0
     """Half the sum of squares, in these sigmas, up to which nothing but the task's look is tried."""
+    most_unexplained: float = 50.0
+    """Half the sum of squares, in these sigmas, that a view may leave unexplained."""
+    most_cost_cut: float = 10.0
+    """The same of all views and of the size together, where the pictures' sides cut the hazard in every view."""
+    most_apart_m: float = 5.0
+    """How far from a hazard the crossing or piece of lane may begin that it rules."""
+    least_overlap: float = 0.25
+    """Least intersection over union of a view's mask and the silhouette of what was found."""
+    size_factor: float = 2.0
+    """How many times smaller or larger than the task's sizes a hazard may be."""
 
 
 class GroundPlaneLocalizer(LocalBackend):
@@ -82,9 +106,9 @@ class GroundPlaneLocalizer(LocalBackend):
         self.identity_settings = settings or GroundPlaneSettings()
 
     def localize(self, request: LocalizeRequest) -> Region:
-        """Return the region; raises RegionNotFoundError."""
-        footprint, sensors = self._footprint(request)
-        taken = _taken(request, footprint)
+        """Return the region; raises RegionNotFoundError, GeometryError."""
+        sighted = self._footprint(request)
+        taken = _taken(request, sighted.footprint, self.identity_settings.most_apart_m)
         quad, region = self._quad(taken)
         return Region(
             pair_id=request.screening.combination_id,
@@ -92,28 +116,32 @@ class GroundPlaneLocalizer(LocalBackend):
             quad=quad,
             kind=request.task.region.kind,
             clearance_m=request.task.required_clearance_m,
-            evidence=_evidence(quad, region, sensors, request.screening),
+            evidence=_evidence(quad, region, sighted, request.screening),
         )
 
-    def _footprint(self, request: LocalizeRequest) -> tuple[shapely.Polygon, tuple[str, ...]]:
-        """Return the hazard's footprint and the views that it was found from, in their order."""
+    def _footprint(self, request: LocalizeRequest) -> Sighted:
+        """Return the hazard's footprint and what it was found from."""
         keyframe, screening = request.keyframe, request.screening
         placement = screening.placement
         if placement is None:
             raise RegionNotFoundError("no placement says what to look for")
-        views = [(view, pinhole(keyframe, keyframe.view(view.sensor_id))) for view in request.views]
+        views = [(view, pinhole(keyframe, keyframe.view(view.sensor_id, view.frame_offset))) for view in request.views]
         if placement.kind == "surface":
-            return _on_ground(keyframe, views)
-        best: tuple[Solution, tuple[str, ...]] | None = None
+            hull, sensors = on_ground(keyframe.ground, views)
+            _check_surface(hull, request, self.identity_settings.size_factor)
+            return Sighted(hull, sensors, None)
+        best: tuple[Found, Body] | None = None
         for body in expected_bodies(request.task, screening.appearance, placement, keyframe):
             found = self._seeker(body, keyframe, placement).seek(views, self._tolerances)
-            if found is not None and (best is None or found[0].cost < best[0].cost):
-                best = found
-            if best is not None and best[0].cost <= self.identity_settings.well_explained:
+            if found is not None and (best is None or found.solution.cost < best[0].solution.cost):
+                best = found, body
+            if best is not None and best[0].solution.cost <= self.identity_settings.well_explained:
                 break
         if best is None:
             raise RegionNotFoundError(NOTHING_SEEN[placement.kind])
-        return best[0].footprint, best[1]
+        found, body = best
+        check_fit(found, body.extents, self._limits)
+        return Sighted(found.solution.footprint, found.sensors, max(found.solution.unexplained))
 
     def _seeker(self, body: Body, keyframe: Keyframe, placement: Standing | Mounted | Attached) -> Seeker:
         own = placement.annotation if isinstance(placement, Attached) else None  # its box would hide its open door
@@ -131,6 +159,11 @@ class GroundPlaneLocalizer(LocalBackend):
             settings.size_sigma_m,
             settings.residual_share,
         )
+
+    @property
+    def _limits(self) -> Limits:
+        settings = self.identity_settings
+        return Limits(settings.most_unexplained, settings.most_cost_cut, settings.least_overlap, settings.size_factor)
 
     def _quad(self, region: Any) -> tuple[Quad, Any]:
         """Return the rectangle around what lies within reach of a region, and that part of it.
@@ -167,11 +200,12 @@ def _too_small(whole_m2: float, part_m2: float, settings: GroundPlaneSettings) -
     )
 
 
-def _taken(request: LocalizeRequest, footprint: shapely.Polygon) -> Any:
+def _taken(request: LocalizeRequest, footprint: shapely.Polygon, most_apart_m: float) -> Any:
     """Return the ground that a hazard takes during the horizon: its footprint, what that sweeps, or what it rules.
 
     Raises:
-        RegionNotFoundError: the task's conflict area does not follow from the map and where the hazard was found.
+        RegionNotFoundError: the task's conflict area does not follow from the map and where the hazard was found, or
+            begins too far from it: a signal far from every stop line rules none.
     """
     task, placement = request.task, request.screening.placement
     heading = 0.0 if placement is None else _heading(placement)
@@ -179,9 +213,14 @@ def _taken(request: LocalizeRequest, footprint: shapely.Polygon) -> Any:
     if task.area_rule is not None:
         patch, course = request.keyframe.map, ego_course(request.keyframe)
         try:
-            return conflict_area(patch, course, task.area_rule, corners, heading)
+            ruled = conflict_area(patch, course, task.area_rule, corners, heading)
         except NoConflictAreaError as error:
             raise RegionNotFoundError(str(error)) from error
+        apart = float(footprint.distance(ruled))
+        if task.area_rule.area != "overlap" and apart > most_apart_m:
+            text = f"the hazard was found {apart:.1f} m from the ground that it would rule, {most_apart_m:g} m at most"
+            raise RegionNotFoundError(text)
+        return ruled
     if task.region.rule != "footprint_swept":
         return footprint
     way = np.array([np.cos(heading), np.sin(heading)]) * task.region.speed * task.region.seconds
@@ -193,27 +232,17 @@ def _heading(placement: Placement) -> float:
     return 0.0 if placement.kind == "surface" else placement.box.pose().yaw
 
 
-def _on_ground(
-    keyframe: Keyframe, views: Sequence[tuple[SeenHazard, PinholeCamera]]
-) -> tuple[shapely.Polygon, tuple[str, ...]]:
-    """Return the convex hull of a mask's pixels on the ground, over all views, and the views that show any."""
-    points: list[Array] = []
-    sensors: list[str] = []
-    for view, camera in views:
-        ends = silhouettes.column_ends(silhouettes.main_parts(view.object_mask))
-        corners = np.concatenate([ends + np.array([dx, dy]) for dx in (-0.5, 0.5) for dy in (-0.5, 0.5)])
-        ground = keyframe.ground.intersect(camera.position, camera.rays(corners))[:, :2]
-        ground = ground[np.isfinite(ground).all(axis=1)]
-        if len(ground):
-            points.append(ground)
-            sensors.append(view.sensor_id)
-    hull: Any = shapely.convex_hull(shapely.multipoints(np.concatenate(points))) if points else shapely.Polygon()
-    if not isinstance(hull, shapely.Polygon) or hull.is_empty:
-        raise RegionNotFoundError(NOTHING_SEEN["surface"])
-    return hull, tuple(sensors)
+def _check_surface(hull: shapely.Polygon, request: LocalizeRequest, factor: float) -> None:
+    """Refuse a surface whose length or width no hazard of the task has; raises RegionNotFoundError."""
+    look = request.screening.appearance
+    size = (request.task.appearance(look) if look else request.task.appearances[0]).size_m
+    extents = np.array([[size.length.low, size.width.low], [size.length.high, size.width.high]])
+    corners = convex_quad(hull)
+    sides = np.sort(np.linalg.norm(np.diff(corners[:3], axis=0), axis=1))[::-1]
+    check_size(sides, extents, factor)
 
 
-def _evidence(quad: Quad, region: Any, sensors: tuple[str, ...], screening: Screening) -> LocalizationEvidence:
+def _evidence(quad: Quad, region: Any, sighted: Sighted, screening: Screening) -> LocalizationEvidence:
     found = shapely.Polygon(quad)
     offset = iou = None
     if screening.expected_region is not None:
@@ -223,8 +252,9 @@ def _evidence(quad: Quad, region: Any, sensors: tuple[str, ...], screening: Scre
         iou = identity.quantise(shared / (found.area + expected.area - shared), RATIO_PLACES)
     return LocalizationEvidence(
         method=METHOD,
-        sensor_ids=sensors,
+        sensor_ids=sighted.sensors,
         centre_offset_m=offset,
         expected_iou=iou,
         area_ratio=identity.quantise(found.area / region.area, RATIO_PLACES),
+        unexplained=None if sighted.unexplained is None else identity.quantise(sighted.unexplained, UNEXPLAINED_PLACES),
     )

@@ -22,6 +22,8 @@ class SeenHazard:
     sensor_id: str
     object_mask: Pixels
     """The full picture's pixels (height, width) that show it."""
+    frame_offset: int = 0
+    """Keyframes before the keyframe, counted negative."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,5 +47,6 @@ class Localizer(Backend, Protocol):
 
         Raises:
             RegionNotFoundError: the views do not show where the hazard is.
+            GeometryError: a calibration, pose or box of the keyframe is not what it claims to be; the text says which.
         """
         ...

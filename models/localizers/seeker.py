@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import shapely
@@ -12,7 +12,8 @@ import shapely
 from data_registry.geometry import Array, GroundPlane, PinholeCamera
 from data_registry.records import Annotation
 from models.localizers.bodies import Body
-from models.localizers.fitting import Problem, Solution, Tolerances
+from models.localizers.fitting import Problem, Tolerances
+from models.localizers.limits import Found
 from models.localizers.localizer import SeenHazard
 from models.localizers.sights import Sight, sight, without_specks
 
@@ -49,10 +50,8 @@ class Seeker:
     is_mounted: bool
     reach_m: float
 
-    def seek(
-        self, views: Sequence[tuple[SeenHazard, PinholeCamera]], tolerances: Tolerances
-    ) -> tuple[Solution, tuple[str, ...]] | None:
-        """Return what explains best what all views show, and which views that are; None when none says where it is.
+    def seek(self, views: Sequence[tuple[SeenHazard, PinholeCamera]], tolerances: Tolerances) -> Found | None:
+        """Return what explains best what all views show; None when none says where it is.
 
         What a view shows whose picture cuts the hazard at its side need not be the feet: of a deer it may be the head,
         which seems to touch far away. As long as another view shows where it stands, that only has to be covered.
@@ -65,7 +64,7 @@ class Seeker:
         partial = [bool(whole) and look.sight.is_cut for look in looks]
         sights = [look.sight for look in looks]
         problem = Problem(self.body, self.heading, self.ground, sights, partial, tolerances)
-        return problem.solve([*whole, *cut][0]), tuple(look.sensor_id for look in looks)
+        return Found(problem.solve([*whole, *cut][0]), tuple(look.sensor_id for look in looks), not whole)
 
     def _look(self, view: SeenHazard, camera: PinholeCamera) -> Look | None:
         """Return what a view shows; None when it does not show the hazard."""
@@ -113,7 +112,12 @@ class Seeker:
     def _nearer(self, camera: PinholeCamera, limit_m: float) -> list[Annotation]:
         """Return the objects that begin nearer than a distance on the ground."""
         eye = shapely.Point(camera.position[:2])
-        return [note for note in self.others if eye.distance(shapely.Polygon(note.box.footprint())) < limit_m]
+        return [note for note in self.others if eye.distance(_plan(note)) < limit_m]
+
+
+def _plan(note: Annotation) -> Any:
+    """Return an object's plan outline, also when its box lies on its side."""
+    return shapely.convex_hull(shapely.multipoints(note.box.corners()[:, :2]))
 
 
 def _distance(camera: PinholeCamera, place: Array) -> float:

@@ -36,6 +36,8 @@ LARGE_PART: Final = 0.1
 """Parts of a mask below a share of the largest one are specks: the first near to large parts, the second elsewhere."""
 NEAR_PARTS: Final = 0.25
 """How near: this share of the large parts' extent."""
+FARTHEST_GROWTH_PX: Final = 4.0
+"""Silhouettes are compared with masks that may be so much too large or small all around, no more."""
 NOWHERE_PX: Final = -1e4
 """How far a body reaches that a view cannot show."""
 
@@ -56,6 +58,8 @@ class Sight:
         is_cut: whether the picture ends at the mask's left or right.
         at_border: whether it ends anywhere at the mask.
         extent_px: the larger one of the mask's width and height.
+        shown: (height, width) the mask without what lies in nearer objects' outlines.
+        covered: (height, width) these outlines.
     """
 
     camera: PinholeCamera
@@ -69,6 +73,24 @@ class Sight:
     is_cut: bool
     at_border: bool
     extent_px: float
+    shown: Pixels
+    covered: Pixels
+
+    def overlap_of(self, corners: Array, slices: Any, growth_px: float, is_partial: bool) -> float:
+        """Return the intersection over union of the mask and a body's (N, 3) silhouette, where nothing hides it.
+
+        Args:
+            corners: of the body's convex slices, ego frame.
+            slices: (N,) which slice each belongs to.
+            growth_px: how far the mask is too large all around.
+            is_partial: whether only the mask has to be covered; then the share of it that is.
+        """
+        parts = [full_outline(corners[slices == index], self.camera) for index in range(int(slices[-1]) + 1)]
+        limited = float(np.clip(growth_px, -FARTHEST_GROWTH_PX, FARTHEST_GROWTH_PX))
+        grown: Any = shapely.buffer(shapely.union_all(parts), limited)
+        body = silhouettes.fill(self.camera, list(shapely.get_parts(grown))) & ~self.covered
+        either = self.shown.sum() if is_partial else (self.shown | body).sum()
+        return float((self.shown & body).sum() / either)
 
     def reach_of(self, corners: Array, slices: Any) -> tuple[Array, Array]:
         """Return how far bodies (M, N, 3) would reach: (M, K) as far as they would be seen, and (M, K) whole.
@@ -126,6 +148,8 @@ def sight(camera: PinholeCamera, mask: Pixels, nearer: Sequence[Annotation]) -> 
         is_cut=bool(touched[0]),
         at_border=bool(touched.any()),
         extent_px=float(np.ptp(ends, axis=0).max()) + 1.0,
+        shown=shown,
+        covered=covered,
     )
 
 

@@ -16,7 +16,7 @@ from data_registry.conflict_areas import (
     conflict_area,
     lane_piece,
 )
-from data_registry.courses import ego_course, straight_course
+from data_registry.courses import Course, ego_course, straight_course
 from data_registry.geometry import rectangle
 from data_registry.records import Area, MapPatch, StopLine, StopLineKind
 from tests.street import keyframe
@@ -111,3 +111,15 @@ def test_a_piece_of_lane_follows_the_bend(curve: float, start: float, depth: flo
     quad = shapely.Polygon(area_quad(piece))
     assert quad.exterior.is_ccw
     assert quad.buffer(1e-6).covers(piece)
+
+
+def test_a_piece_of_lane_that_goes_round_some_ground_twice_keeps_it() -> None:
+    points = np.array([(0.0, 0.0), (10.0, 0.0), (10.0, 1.0), (0.0, 1.0)])  # turns back more sharply than it is wide
+    arc = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
+    course = Course(points, arc, 0.0, shapely.box(7.75, -1.75, 12.25, 2.75), "lanes")
+
+    piece = lane_piece(course, 6.0, 16.0)
+
+    assert piece.is_valid
+    assert piece.area == pytest.approx(28.35, abs=0.01)  # holes and all: 22.95
+    assert piece.covers(shapely.Point(10.5, 0.5))

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data_registry.courses import ASSUMED_LANE_WIDTH_M, drivable_ground, ego_course, straight_course
-from data_registry.records import Lane, MapPatch
+from data_registry.courses import ASSUMED_LANE_WIDTH_M, drivable_ground, ego_course, straight_course, union_of
+from data_registry.records import Area, Lane, MapPatch
 from tests.street import keyframe
 
 
@@ -38,6 +38,17 @@ def test_without_any_map_the_assumed_lane_is_the_drivable_ground() -> None:
     frame = keyframe(source="none")
     assert drivable_ground(frame.map, straight_course()).bounds == (-20.0, -1.75, 80.0, 1.75)
     assert drivable_ground(keyframe().map, straight_course()).bounds[3] == 5.25
+
+
+def test_of_a_ring_that_crosses_itself_both_sides_are_ground() -> None:
+    bowtie = Area(exterior=((0.0, -10.0), (40.0, 10.0), (40.0, -10.0), (0.0, 10.0)))
+    looped = Area(exterior=((0.0, -4.0), (60.0, -4.0), (60.0, 4.0), (0.0, 4.0), (0.0, -4.2), (0.3, -4.2)))
+    spike = Area(exterior=((0.0, 0.0), (4.0, 0.0), (4.0, 2.0), (9.0, 2.0), (4.0, 2.0), (0.0, 2.0)))
+
+    assert union_of((bowtie,)).area == pytest.approx(400.0)
+    assert union_of((looped,)).area == pytest.approx(480.0, abs=0.1)
+    assert union_of((spike,)).area == pytest.approx(8.0)
+    assert union_of((bowtie, spike)).geom_type in ("Polygon", "MultiPolygon")
 
 
 def _lane(token: str, line: list[tuple[float, float]], successors: tuple[str, ...] = ()) -> Lane:

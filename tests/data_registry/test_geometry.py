@@ -150,7 +150,7 @@ def test_a_picture_reaches_half_a_pixel_beyond_the_outer_centres() -> None:
         (np.eye(2), "must be 3x3"),
         (np.full((3, 3), np.nan), "must be 3x3 finite"),
         (np.diag([1.0, 1.0, 0.0]), "singular"),
-        (np.diag([-1.0, 1.0, 1.0]), "singular"),
+        (np.diag([-1.0, 1.0, 1.0]), "focal lengths must be positive, got -1 and 1"),
     ],
 )
 def test_intrinsics_that_cannot_project_are_refused(matrix, message: str) -> None:

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from data_registry import identity, records
 from data_registry.geometry import Transform
-from data_registry.records import Box, Fact, Keyframe, Pose, Record, RecordError, Screening, load_record
+from data_registry.records import Box, Fact, Keyframe, Pose, Record, RecordError, Region, Screening, load_record
 from tests import samples
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "records"
@@ -39,6 +39,11 @@ def test_a_stored_keyframe_of_version_1_is_read_with_stop_lines_of_unknown_kind(
     (line,) = samples.KEYFRAME.map.stop_lines
     patch = samples.KEYFRAME.map.model_copy(update={"stop_lines": (line.model_copy(update={"kind": "unknown"}),)})
     assert found == samples.KEYFRAME.model_copy(update={"map": patch})
+
+
+def test_a_stored_region_of_version_1_is_read_with_an_unknown_residual() -> None:
+    stored = json.loads((GOLDEN / "region_v1.json").read_text())
+    assert load_record(Region, json.dumps(stored["record"])) == samples.RECORDS["region"]
 
 
 @every
@@ -155,7 +160,7 @@ def test_an_edit_digest_is_the_candidates_payload() -> None:
 @pytest.mark.parametrize(
     ("version", "message"),
     [
-        (2, "schema_version 2, this code knows up to 1: update exceptiondrive"),
+        (3, "schema_version 3, this code knows up to 2: update exceptiondrive"),
         (10**30, "update exceptiondrive"),
         (0, "without a schema_version"),
         (True, "without a schema_version"),

@@ -432,7 +432,7 @@ def test_verdicts_keep_their_promises(described: list[dict[str, Any]], opinions:
         (TRUCK, truck(), truck(), {"stray_px": 1}, "background_touched"),
         (TRUCK, truck(), truck(), {"level": -1}, "nothing_changed"),
         (TRUCK, truck(), truck(-20), {}, "hazard_in_no_view"),
-        (TRUCK, truck(12, 4.5), {"CAM_FRONT": truck(9, 4.5), "CAM_FRONT_LEFT": truck(12, 4.5)}, {}, "not_qualified"),
+        (TRUCK, truck(12, 4.5), {"CAM_FRONT": truck(9, 4.5), "CAM_FRONT_LEFT": truck(12, 4.5)}, {}, "no_region"),
     ],
 )
 def test_the_chain_approves_good_edits_and_rejects_each_bad_one(

@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data_registry.cameras import pinhole
 from data_registry.geometry import GroundPlane
+from data_registry.silhouettes import fill
 from models.localizers.bodies import Body, expected_bodies
 from models.localizers.fitting import Problem, Solution, Tolerances
 from models.localizers.sights import NORMALS, Sight
@@ -27,9 +29,9 @@ def view_of(place: np.ndarray, size: np.ndarray, heading: float, growth: float =
     along = pixels @ NORMALS.T
     reach = along.max(axis=0) + growth
     ends = pixels[along.argmax(axis=0)]
-    return Sight(
-        FRONT, reach, reach, ends[4], ends[12], True, True, None, False, False, float(np.ptp(ends, axis=0).max())
-    )
+    mask = fill(FRONT, [shapely.MultiPoint(pixels).convex_hull.buffer(growth)])  # pyright: ignore[reportArgumentType]
+    extent, bare = float(np.ptp(ends, axis=0).max()), np.zeros_like(mask)
+    return Sight(FRONT, reach, reach, ends[4], ends[12], True, True, None, False, False, extent, mask, bare)
 
 
 def solved(
@@ -86,3 +88,18 @@ def test_where_boxes_lie_off_the_plane_the_foot_counts_less_and_the_size_more() 
     sure, unsure = (middle(solved(view, 0.0, place, replace(wrong, residual_m=residual))) for residual in (0.0, 0.5))
 
     assert np.linalg.norm(unsure - place) < 0.6 * np.linalg.norm(sure - place)
+
+
+def test_what_a_body_explains_is_told_from_what_it_does_not() -> None:
+    place = np.array([20.0, 0.5])
+    view = view_of(place, BODY.size, 0.0)
+    elsewhere = replace(view, reach=view.reach + 100.0 * NORMALS[:, 0] ** 2, whole=view.whole, shown=~view.shown)
+
+    good, bad = solved(view, 0.0, place), solved(elsewhere, 0.0, place)
+
+    assert good.unexplained[0] < 0.1
+    assert good.overlaps[0] > 0.6
+    assert bad.unexplained[0] > 50
+    assert bad.overlaps[0] < 0.2
+    assert good.cost >= good.unexplained[0]
+    assert np.allclose(good.size, BODY.size[:3], atol=0.02)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import ndimage
 
 from data_registry.cameras import pinhole
 from data_registry.projection import outline
@@ -92,3 +93,30 @@ def test_small_parts_near_by_belong_to_the_hazard_and_specks_do_not() -> None:
     speckled[10:13, 10:13] = speckled[100:103, 280:290] = speckled[78, 210] = True
 
     assert np.array_equal(without_specks(speckled), mask)
+
+
+def test_a_silhouette_overlaps_with_the_mask_that_it_made_also_when_that_is_grown_or_hidden() -> None:
+    corners = box(14, 0, (4.0, 1.8, 1.6)).corners()
+    plain, hidden = seen(corners), seen(corners, (parked(8.0, 1.2),))
+    grown = sight(FRONT, np.asarray(ndimage.binary_dilation(plain.shown, iterations=3), dtype=np.bool_), ())
+
+    assert plain.overlap_of(corners, ONE_SLICE, 0.0, is_partial=False) > 0.95
+    assert hidden.overlap_of(corners, ONE_SLICE, 0.0, is_partial=False) > 0.95
+    assert grown.overlap_of(corners, ONE_SLICE, 3.0, is_partial=False) > 0.95
+    assert grown.overlap_of(corners, ONE_SLICE, 0.0, is_partial=False) < 0.95
+
+
+def test_of_a_part_only_the_share_that_is_covered_counts() -> None:
+    corners = box(14, 0, (4.0, 1.8, 1.6)).corners()
+    mask = seen(corners).shown.copy()
+    mask[: int(np.flatnonzero(mask.any(axis=1)).mean())] = False
+    lower = sight(FRONT, mask, ())
+
+    assert lower.overlap_of(corners, ONE_SLICE, 0.0, is_partial=True) > 0.95
+    assert lower.overlap_of(corners, ONE_SLICE, 0.0, is_partial=False) < 0.6
+
+
+def test_a_body_behind_the_camera_overlaps_with_nothing() -> None:
+    view = seen(box(14, 0, (4.0, 1.8, 1.6)).corners())
+
+    assert view.overlap_of(box(-14, 0, (4.0, 1.8, 1.6)).corners(), ONE_SLICE, 0.0, is_partial=False) == 0.0
