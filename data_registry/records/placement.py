@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from data_registry.records.base import Quad, Record, Ring
 from data_registry.records.keyframe import Box
 
-LEAST_SURFACE_M2: Final = 0.01
+LEAST_SURFACE_M2: Final = 1e-4
 """A surface hazard with a smaller area is a line or a point."""
 
 
