@@ -114,7 +114,7 @@ DEFAULT_RULES: Final = (
     Rule(code="painted_around", reading="unexplained_share", at_most=0.05, scope="every_view"),
     Rule(code="smeared_around", reading="detail_kept_around", at_least=0.25, scope="every_view"),
     Rule(code="see_through", reading="see_through", at_most=0.12, scope="every_view", kinds=BODIES),
-    Rule(code="see_through_surface", reading="see_through", at_most=0.4, scope="every_view", kinds=("surface",)),
+    Rule(code="see_through_surface", reading="see_through", at_most=0.48, scope="every_view", kinds=("surface",)),
     Rule(code="flat_patch", reading="detail_ratio", at_least=0.3, scope="every_view"),
     Rule(code="visible_seam", reading="seam_step", at_most=3.5, scope="every_view"),
     Rule(code="colour_cast", reading="cast_inside", at_most=0.3, scope="every_view"),
