@@ -6,10 +6,12 @@ the stored crop is zero. Stages, checks and releases all go through it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from data_registry.blobs import Blobs
-from data_registry.pictures import Mask, Rgb, decode_mask, decode_rgb
+from data_registry.pictures import Mask, Rgb, decode_crop, decode_mask
 from data_registry.records import ViewEdit
 
 Window = tuple[int, int, int, int]
@@ -48,27 +50,53 @@ def materialise(source: Rgb, view: ViewEdit, blobs: Blobs) -> Rgb:
         EditFormError: window, crop and masks disagree.
         BlobMissingError, BlobCorruptError, PictureError: a blob is gone, broken or no picture.
     """
-    return compose(source, view.window, *stored_view(view, blobs))
+    masks = stored_masks(view, blobs)
+    return compose(source, view.window, stored_crop(view, blobs), masks.edit)
 
 
-def stored_view(view: ViewEdit, blobs: Blobs) -> tuple[Rgb, Mask]:
-    """Return a view's stored crop and edit mask, of the size of its window.
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredMasks:
+    """A view's two masks, of one size, which should be the window's."""
+
+    edit: Mask
+    """Where pixels may differ; set somewhere."""
+    object: Mask
+    """Where the hazard is seen; inside the edit mask."""
+
+
+def stored_crop(view: ViewEdit, blobs: Blobs) -> Rgb:
+    """Return a view's stored pixels; raises as `materialise`."""
+    return decode_crop(blobs.get(view.edited), f"edited crop of {view.sensor_id}")
+
+
+def stored_masks(view: ViewEdit, blobs: Blobs) -> StoredMasks:
+    """Return a view's stored masks.
 
     Raises:
-        BlobMissingError, BlobCorruptError, PictureError: a blob is gone, broken or no picture.
+        EditFormError: they differ in size, the edit mask is empty, or the object mask leaves it.
+        BlobMissingError, BlobCorruptError, PictureError: a blob is gone, broken or no mask.
     """
-    crop = decode_rgb(blobs.get(view.edited), f"edited crop of {view.sensor_id}")
-    return crop, decode_mask(blobs.get(view.edit_mask), f"edit mask of {view.sensor_id}")
+    masks = StoredMasks(
+        decode_mask(blobs.get(view.edit_mask), f"edit mask of {view.sensor_id}"),
+        decode_mask(blobs.get(view.object_mask), f"object mask of {view.sensor_id}"),
+    )
+    if masks.edit.shape != masks.object.shape:
+        raise EditFormError(f"edit mask {masks.edit.shape} and object mask {masks.object.shape} differ in size")
+    if not masks.edit.any():
+        raise EditFormError("the edit mask is empty: an edited view differs somewhere")
+    if masks.object[masks.edit == 0].any():
+        raise EditFormError("the object mask leaves the edit mask: the hazard is where nothing was edited")
+    return masks
 
 
 def full_edit_mask(view: ViewEdit, blobs: Blobs, size: tuple[int, ...]) -> Mask:
     """Return where pixels may differ, in the full picture; `size` is (height, width); raises as `materialise`."""
-    return _full(decode_mask(blobs.get(view.edit_mask), f"edit mask of {view.sensor_id}"), view.window, size)
+    return in_full(stored_masks(view, blobs).edit, view.window, size)
 
 
 def full_object_mask(view: ViewEdit, blobs: Blobs, size: tuple[int, ...]) -> Mask:
     """Return where the hazard is seen, in the full picture; `size` is (height, width); raises as `materialise`."""
-    return _full(decode_mask(blobs.get(view.object_mask), f"object mask of {view.sensor_id}"), view.window, size)
+    return in_full(stored_masks(view, blobs).object, view.window, size)
 
 
 def bounding_window(mask: Mask) -> Window:
@@ -83,7 +111,12 @@ def bounding_window(mask: Mask) -> Window:
     return int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1
 
 
-def _full(mask: Mask, window: Window, size: tuple[int, ...]) -> Mask:
+def in_full(mask: Mask, window: Window, size: tuple[int, ...]) -> Mask:
+    """Return a window's mask in the full picture, zero elsewhere; `size` is (height, width).
+
+    Raises:
+        EditFormError: the window leaves the picture, or the mask has another size.
+    """
     left, top, right, bottom = window
     _check_window(window, size)
     if mask.shape != (bottom - top, right - left):

@@ -18,7 +18,7 @@ from data_registry.components.hazards_check import pair_problem, sensor_problem
 from data_registry.edits import EditFormError, compose
 from data_registry.identity import sha256
 from data_registry.manifest import ReleaseError
-from data_registry.pictures import PictureError, Rgb, decode_mask, decode_rgb, encode_png, pixels_digest
+from data_registry.pictures import PictureError, Rgb, decode_crop, decode_mask, decode_rgb, encode_png, pixels_digest
 from data_registry.records import Keyframe
 from data_registry.release import Release
 from data_registry.sources.source import Request, Source
@@ -150,7 +150,7 @@ def edited_picture(release: Release, source: Source, keyframe: Keyframe, row: Ma
     try:
         content = source.picture(keyframe, keyframe.view(row["sensor_id"], row["frame_offset"]))
         pixels = decode_rgb(content, name)
-        delta = decode_rgb(release.read(row["delta"]), row["delta"])
+        delta = decode_crop(release.read(row["delta"]), row["delta"])
         edit_mask = decode_mask(release.read(row["edit_mask"]), row["edit_mask"])
     except KeyError as error:
         raise MaterializeError(f"{name}: the source has no such view; {fix}") from error

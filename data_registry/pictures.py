@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 from data_registry.recent import Recent
 
@@ -19,6 +19,7 @@ Rgb = npt.NDArray[np.uint8]
 Mask = npt.NDArray[np.uint8]
 """Shape (height, width), 0 or 255."""
 
+_PNG: Final = b"\x89PNG\r\n\x1a\n"
 LARGEST_PIXELS: Final = 64_000_000
 """Pictures beyond this are refused before they are decoded."""
 
@@ -67,12 +68,39 @@ def decode_small(content: bytes, name: str, shrink: Literal[2, 4, 8]) -> Rgb:
     return _decode(content, name, "RGB", shrink=shrink)
 
 
+def decode_crop(content: bytes, name: str) -> Rgb:
+    """Decode an edit's stored pixels, shape (height, width, 3): an RGB PNG of 8 bits without transparency.
+
+    Pictures of cameras are whatever a camera writes; what an edit stores has one form, so that its pixels mean one
+    thing: nothing is converted.
+
+    Raises:
+        PictureError: the content is anything else.
+    """
+    _require_png(content, name, 2, "an 8-bit RGB PNG without transparency")
+    return _decode(content, name, "RGB", stored=True)
+
+
 def decode_mask(content: bytes, name: str) -> Mask:
-    """Decode an 8-bit mask, shape (height, width); raises PictureError also when a value is neither 0 nor 255."""
-    mask = _decode(content, name, "L", strict=True)
+    """Decode an 8-bit grey PNG as a mask, shape (height, width), values 0 and 255 alone.
+
+    Raises:
+        PictureError: the content is anything else.
+    """
+    _require_png(content, name, 0, "an 8-bit mask, a grey PNG")
+    mask = _decode(content, name, "L", stored=True)
     if not is_mask(mask):
         raise PictureError(f"{name} is not a mask: it holds values other than 0 and 255")
     return mask
+
+
+def _require_png(content: bytes, name: str, colour_type: int, wanted: str) -> None:
+    """Refuse what is no PNG of 8 bits and a colour type: Pillow would convert it, and tells no 16-bit RGB from 8-bit.
+
+    Bits and colour type lie at fixed places of the first chunk, `IHDR` (PNG specification, 11.2.2).
+    """
+    if content[:8] != _PNG or content[12:16] != b"IHDR" or tuple(content[24:26]) != (8, colour_type):
+        raise PictureError(f"{name} is not {wanted}: no edit stores another form")
 
 
 def is_mask(pixels: npt.NDArray[np.uint8]) -> bool:
@@ -102,13 +130,14 @@ def _frozen_rgb(content: bytes, name: str) -> Rgb:
     return pixels
 
 
-def _decode(content: bytes, name: str, mode: str, strict: bool = False, shrink: int = 1) -> npt.NDArray[np.uint8]:
+def _decode(content: bytes, name: str, mode: str, stored: bool = False, shrink: int = 1) -> npt.NDArray[np.uint8]:
+    """Decode to a mode; what an edit `stored` is not on any disk of the user's, so no advice about files is given."""
     try:
         with Image.open(io.BytesIO(content), formats=("JPEG", "PNG")) as picture:
             if picture.width * picture.height > LARGEST_PIXELS:
                 raise PictureError(f"{name} has {picture.width}x{picture.height} pixels, more than {LARGEST_PIXELS}")
-            if strict and picture.mode != mode:
-                raise PictureError(f"{name} is not an 8-bit mask: its pixels are {picture.mode}")
+            if stored and (picture.mode != mode or "transparency" in picture.info):
+                raise PictureError(f"{name} is not {mode} without transparency")
             whole = picture.size
             if shrink > 1:
                 picture.draft("RGB", (whole[0] // shrink, whole[1] // shrink))
@@ -118,7 +147,10 @@ def _decode(content: bytes, name: str, mode: str, strict: bool = False, shrink: 
     except PictureError:
         raise
     except _MALFORMED as error:
-        raise PictureError(f"{name} cannot be decoded ({error}): fetch the file again") from error
+        # Pillow's own words name a buffer by its address in memory, another one in each run
+        reason = "it is no JPEG or PNG" if isinstance(error, UnidentifiedImageError) else str(error)
+        advice = "" if stored else ": fetch the file again"
+        raise PictureError(f"{name} cannot be decoded ({reason}){advice}") from error
 
 
 def encode_png(pixels: npt.NDArray[np.uint8]) -> bytes:

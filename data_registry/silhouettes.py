@@ -26,6 +26,8 @@ FAR_M: Final = 200.0
 """Longer than any sight line that matters."""
 OVERHANG_SHARE: Final = 0.2
 """Wheels and feet touch the ground up to this share of a body's length behind where its footprint begins."""
+LEAST_FOOTPRINT_M2: Final = 1e-6
+"""A plan outline with less is a line, rounding apart."""
 SPECK_SHARE: Final = 0.1
 """Connected parts of a mask below this share of the largest one are specks, not the hazard."""
 
@@ -41,6 +43,11 @@ def placement_footprint(placement: Placement) -> shapely.Polygon:
     """Return the plan outline of a placement in the ego frame, metres."""
     ring = np.array(placement.polygon) if isinstance(placement, Surface) else placement.box.footprint()
     return shapely.Polygon(ring)
+
+
+def has_area(footprint: shapely.Polygon) -> bool:
+    """Tell whether a plan outline is more than a line: a box pitched by 90 degrees stands on an edge of its bottom."""
+    return footprint.area > LEAST_FOOTPRINT_M2
 
 
 def frame(camera: PinholeCamera) -> shapely.Polygon:
@@ -79,12 +86,14 @@ def outlines_before(
 
 
 def _stands_before(eye: Array, note: Annotation, target: shapely.Polygon) -> bool:
-    """Tell whether an object's footprint comes before the target's, seen from an eye.
+    """Tell whether an object's footprint comes before the target's, seen from an eye; a line comes before nothing.
 
     Two convex footprints that do not overlap hide each other the same way along every bearing that they share, so one
     bearing in the middle of those decides.
     """
     footprint = shapely.Polygon(note.box.footprint())
+    if not (has_area(footprint) and has_area(target)):
+        return False
     towards = np.asarray(target.centroid.coords[0]) - eye
     middle = float(np.arctan2(towards[1], towards[0]))
     spans = [_bearings(eye, np.asarray(shape.exterior.coords), middle) for shape in (footprint, target)]

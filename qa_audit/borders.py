@@ -48,6 +48,8 @@ def clipped_share(view: ViewSubject) -> Reading:
     """
     part = _window(view.pixels.edit_mask, CUT_PX + 1)
     mask, editable = view.pixels.object_mask[part], view.pixels.edit_mask[part]
+    if not mask.any():
+        return Reading(None, "the hazard is not seen")
     outline = mask & _grown(~mask, 1)
     free = outline & ~_grown(view.expected.hidden[part], CUT_PX)
     if not free.any():

@@ -23,7 +23,8 @@ from qa_audit import evidence
 from qa_audit.borders import clipped_share, seam_step
 from qa_audit.colours import brightness_ratio, cast_inside, over_range_levels, ring_cast, ring_exposure
 from qa_audit.evidence import PairSubject, Reading, ViewSubject
-from qa_audit.texture import blur_excess_px, grain_ratio
+from qa_audit.texture import blur_excess_px, detail_ratio, grain_ratio
+from qa_audit.traces import detail_kept_around, see_through, unexplained_share
 from qa_audit.whereabouts import footprint_overlap, off_drivable_share, over_nearer_share
 
 Kind = Literal["standing", "surface", "mounted", "attached"]
@@ -102,6 +103,8 @@ def mask_iou_expected(view: ViewSubject) -> Reading:
     if view.placement.kind == "mounted":
         found = found & _around(view)
     union = int((found | expected).sum())
+    if not union and view.pixels.object_mask.any():
+        return Reading(0.0, "the hazard is seen, its placement is not in the picture")
     if not union:
         return Reading(None, "neither the hazard nor its placement is in the picture")
     return Reading(float((found & expected).sum()) / union)
@@ -169,6 +172,8 @@ VIEW_CHECKS: Final = (
     ViewCheck("changed_inside", "grey levels of 255", ALL_KINDS, changed_inside),
     ViewCheck("clipped_share", "ratio", ALL_KINDS, clipped_share),
     ViewCheck("contact_offset_m", "metres", ("standing",), contact_offset_m),
+    ViewCheck("detail_kept_around", "ratio", ALL_KINDS, detail_kept_around),
+    ViewCheck("detail_ratio", "ratio", ALL_KINDS, detail_ratio),
     ViewCheck("edit_to_object_ratio", "ratio", ALL_KINDS, edit_to_object_ratio),
     ViewCheck("footprint_overlap", "ratio", ("standing", "surface", "attached"), footprint_overlap),
     ViewCheck("grain_ratio", "ratio", ALL_KINDS, grain_ratio),
@@ -182,7 +187,9 @@ VIEW_CHECKS: Final = (
     ViewCheck("ring_cast", "ratio", ALL_KINDS, ring_cast),
     ViewCheck("ring_exposure", "grey levels of 255", ALL_KINDS, ring_exposure),
     ViewCheck("seam_step", "grey levels of 255", ALL_KINDS, seam_step),
+    ViewCheck("see_through", "ratio", ALL_KINDS, see_through),
     ViewCheck("truncated_fraction", "ratio", ALL_KINDS, truncated_fraction),
+    ViewCheck("unexplained_share", "ratio", ALL_KINDS, unexplained_share),
     ViewCheck("visible_area_px", "pixels", ALL_KINDS, visible_area_px),
 )
 PAIR_CHECKS: Final = (

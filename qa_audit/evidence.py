@@ -26,6 +26,8 @@ BELOW_PX: Final = 2
 LARGEST_CUT: Final = 0.7
 """A body of which the picture cuts off more than this share may show its head only: its contact is not known."""
 
+NO_FOOTPRINT: Final = "the placement's box lies so that its bottom has no area in plan"
+
 TOP_SHARE: Final = 6
 """The highest one of so many parts of a mask is its top."""
 
@@ -59,15 +61,12 @@ class ViewPixels:
             BlobMissingError, BlobCorruptError, PictureError: a blob is gone, broken or no picture.
         """
         left, top, right, bottom = view.window
-        crop, mask = edits.stored_view(view, blobs)
-        edited = edits.compose(source, view.window, crop, mask)
+        crop, masks = edits.stored_crop(view, blobs), edits.stored_masks(view, blobs)
+        edited = edits.compose(source, view.window, crop, masks.edit)
         stored = np.zeros_like(source)
         stored[top:bottom, left:right] = crop
-        edit_mask = np.zeros(source.shape[:2], np.bool_)
-        edit_mask[top:bottom, left:right] = mask > 0
-        return cls(
-            view.sensor_id, source, edited, stored, edit_mask, edits.full_object_mask(view, blobs, source.shape) > 0
-        )
+        edit_mask, object_mask = (edits.in_full(mask, view.window, source.shape) for mask in (masks.edit, masks.object))
+        return cls(view.sensor_id, source, edited, stored, edit_mask > 0, object_mask > 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +109,7 @@ class ViewSubject:
 
     placement: Placement
     footprint: shapely.Polygon
+    """In plan, metres; without an area when a box lies so that its bottom stands upright."""
     ground: GroundPlane
     others: tuple[Annotation, ...]
     """Annotated objects but the one that an attached hazard belongs to."""
@@ -183,6 +183,8 @@ def contact(view: ViewSubject) -> Array | str:
     mask = view.found
     if not mask.any():
         return "the hazard is not seen"
+    if not silhouettes.has_area(view.footprint):
+        return NO_FOOTPRINT
     row = int(np.flatnonzero(mask.any(axis=1))[-1])
     column = float(np.flatnonzero(mask[row]).mean())
     if row == mask.shape[0] - 1:

@@ -33,6 +33,8 @@ SMOOTHEST: Final = 5.0
 """Percentile of the local noise that counts as grain: the rest has texture in it."""
 FLOOR: Final = 0.3
 """Standard deviation of rounding, grey levels: what is lower cannot be told from nothing."""
+ROUGHNESS_FLOOR: Final = 0.1
+"""Grey levels added to both sides where usual detail is compared, so that black pictures give no wild ratios."""
 _KERNEL: Final = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], dtype=np.float32) / 6
 """Blind to planes and straight edges; gives white noise its own strength (Immerkaer 1996)."""
 
@@ -58,7 +60,7 @@ class _Patch:
 def grain_ratio(view: ViewSubject) -> Reading:
     """Return the hazard's grain over the surroundings' at the same brightness: 0 without grain, 1 as it should be."""
     patch = _patch(view)
-    inner = patch.hazard & ~_grown(~patch.hazard, INNER_PX)
+    inner = patch.hazard & ~grown(~patch.hazard, INNER_PX)
     levels, noise = _grain(patch.grey)
     ours, theirs = (_by_brightness(levels[part], noise[part]) for part in (inner, patch.around))
     common = sorted(ours.keys() & theirs.keys())
@@ -79,26 +81,37 @@ def blur_excess_px(view: ViewSubject) -> Reading:
     fine: Any = ndimage.gaussian_gradient_magnitude(patch.grey, FINE_PX, truncate=3.0)
     coarse: Any = ndimage.gaussian_gradient_magnitude(patch.grey, COARSE_PX, truncate=3.0)
     edges = (fine >= LEAST_STEEPNESS) & (fine >= 0.95 * ndimage.maximum_filter(fine, 3))
-    found, wanted = (
-        _blur(fine[part], coarse[part]) for part in (edges & _grown(patch.hazard, 2), edges & patch.around)
-    )
+    found, wanted = (_blur(fine[part], coarse[part]) for part in (edges & grown(patch.hazard, 2), edges & patch.around))
     if found is None or wanted is None:
         return Reading(None, f"too few edges {'in the hazard' if found is None else 'around the hazard'}")
     return Reading(found - wanted)
 
 
+def detail_ratio(view: ViewSubject) -> Reading:
+    """Return the hazard's usual fine detail over the surroundings': near 0 for a flat field, whatever its colour."""
+    patch = _patch(view)
+    inner = patch.hazard & ~grown(~patch.hazard, INNER_PX)
+    if min(int(inner.sum()), int(patch.around.sum())) < LEAST_PIXELS:
+        return Reading(None, "too little of the hazard, or of what surrounds it, is seen")
+    _, detail = _grain(patch.grey)
+    found, wanted = (float(np.median(detail[part])) for part in (inner, patch.around))
+    return Reading((found + ROUGHNESS_FLOOR) / (wanted + ROUGHNESS_FLOOR))
+
+
 def _patch(view: ViewSubject) -> _Patch:
     pixels = view.pixels
     part = view.around(NEAR_PX)
-    return _Patch(_grey(pixels.edited[part]), pixels.object_mask[part], ~_grown(pixels.edit_mask[part], INNER_PX))
+    return _Patch(grey_levels(pixels.edited[part]), pixels.object_mask[part], ~grown(pixels.edit_mask[part], INNER_PX))
 
 
-def _grey(picture: Rgb) -> Levels:
+def grey_levels(picture: Rgb) -> Levels:
+    """Return the brightness (H, W) of a picture (H, W, 3)."""
     red, green, blue = (picture[..., channel].astype(np.float32) for channel in range(3))
     return 0.299 * red + 0.587 * green + 0.114 * blue
 
 
-def _grown(mask: Pixels, pixels: int) -> Pixels:
+def grown(mask: Pixels, pixels: int) -> Pixels:
+    """Return a mask so many pixels wider, with square corners; the picture's edge adds nothing."""
     wider: Any = ndimage.maximum_filter(mask.view(np.uint8), 2 * pixels + 1)
     return wider > 0
 

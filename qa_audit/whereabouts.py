@@ -37,9 +37,11 @@ def footprint_overlap(view: ViewSubject) -> Reading:
 
     It is the share of the smaller of the two.
     """
+    if not silhouettes.has_area(view.footprint):
+        return Reading(None, evidence.NO_FOOTPRINT)
     found, note = found_footprint(view)
     near = [other.box for other in view.others if _may_touch(other.box, found.bounds)]
-    others = [shapely.Polygon(box.footprint()) for box in near]
+    others = [shape for shape in (shapely.Polygon(box.footprint()) for box in near) if silhouettes.has_area(shape)]
     shares = [_area(shapely.intersection(found, other)) / min(_area(found), _area(other)) for other in others]
     return Reading(max(shares, default=0.0), note)
 
@@ -50,6 +52,8 @@ def off_drivable_share(view: ViewSubject) -> Reading:
         return Reading(None, "no map says where the drivable ground is")
     if view.placement.kind == "standing" and view.placement.surface == "pavement":
         return Reading(None, "the hazard belongs on the pavement")
+    if not silhouettes.has_area(view.footprint):
+        return Reading(None, evidence.NO_FOOTPRINT)
     found, note = found_footprint(view)
     near = shapely.intersection(view.road, found.buffer(1.0)).buffer(EDGE_M)
     return Reading(_area(shapely.difference(found, near)) / _area(found), note)

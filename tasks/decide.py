@@ -83,7 +83,8 @@ class Rule(BaseModel):
 
 
 BODIES: Final[tuple[Kind, ...]] = ("standing", "mounted", "attached")
-"""Not the road's surface: water and ice are smoother than any asphalt, debris is rougher."""
+"""Not the road's surface: water and ice are smoother than any asphalt and let a part of it through, debris is
+rougher."""
 HANGING: Final[tuple[Kind, ...]] = ("mounted", "attached")
 DEFAULT_RULES: Final = (
     Rule(code="hazard_too_small", reading="visible_area_px", at_least=100, scope="any_view", required=True),
@@ -110,6 +111,11 @@ DEFAULT_RULES: Final = (
     Rule(code="off_road", reading="off_drivable_share", at_most=0.8, scope="every_view"),
     Rule(code="wrong_exposure", reading="ring_exposure", at_least=-40, at_most=10, scope="every_view"),
     Rule(code="colour_cast_around", reading="ring_cast", at_most=0.06, scope="every_view"),
+    Rule(code="painted_around", reading="unexplained_share", at_most=0.05, scope="every_view"),
+    Rule(code="smeared_around", reading="detail_kept_around", at_least=0.25, scope="every_view"),
+    Rule(code="see_through", reading="see_through", at_most=0.12, scope="every_view", kinds=BODIES),
+    Rule(code="see_through_surface", reading="see_through", at_most=0.48, scope="every_view", kinds=("surface",)),
+    Rule(code="flat_patch", reading="detail_ratio", at_least=0.3, scope="every_view"),
     Rule(code="visible_seam", reading="seam_step", at_most=3.5, scope="every_view"),
     Rule(code="colour_cast", reading="cast_inside", at_most=0.3, scope="every_view"),
     Rule(code="too_light", reading="over_range_levels", at_most=3, scope="every_view"),

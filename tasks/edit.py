@@ -24,6 +24,7 @@ from data_registry.records import Camera, Candidate, Edit, Keyframe, ViewEdit
 from data_registry.sources.source import Source, SourceChangedError
 from models.editors.editor import SMALL, Editor, EditorOutputError, EditRequest, HazardNotVisibleError, RawEdit
 from tasks.items import Screened
+from tasks.measure import require_size
 from tasks.stage import ItemStage, Outcome, PermanentFailureError
 
 
@@ -88,12 +89,7 @@ class EditStage(ItemStage[Screened, Edit]):
             picture = self._decoder.rgb(self._content(keyframe, camera), f"picture of {name} of {keyframe.id}")
         except PictureError as error:
             raise PermanentFailureError("picture_unreadable", str(error)) from error
-        if picture.shape[:2] != (camera.height, camera.width):
-            raise PermanentFailureError(
-                "picture_size",
-                f"picture of {name} of {keyframe.id} has {picture.shape[1]}x{picture.shape[0]} pixels, the tables say"
-                f" {camera.width}x{camera.height}: correct sample_data.json or fetch the file again",
-            )
+        require_size(picture, camera, f"{name} of {keyframe.id}")
         return picture
 
     def _request(

@@ -22,7 +22,7 @@ class LocalizeStage(ItemStage[Edited, Region]):
     """Asks a localizer for the region of one edit candidate; keeps it, however far it is from the placement."""
 
     name: ClassVar[str] = "localize"
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     record = Region
 
     def __init__(self, localizer: Localizer, blobs: Blobs) -> None:

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from data_registry.blobs import Blobs
 from data_registry.edits import EditFormError
 from data_registry.pictures import Decoder, PictureError, Rgb
-from data_registry.records import Keyframe, Measurements, ViewEdit
+from data_registry.records import Camera, Keyframe, Measurements, ViewEdit
 from data_registry.sources.source import Source, SourceChangedError
 from models.backend import IdentitySettings, Pure, on_all_cores
 from qa_audit import checks, evidence
@@ -20,7 +20,7 @@ class MeasureSettings(IdentitySettings, frozen=True):
     """The checks that measure an edit."""
 
     backend: Literal["checks"] = "checks"
-    revision: str = "3"
+    revision: str = "4"
 
 
 class Measuring(Pure):
@@ -33,7 +33,7 @@ class MeasureStage(ItemStage[Edited, Measurements]):
     """Applies every check to one edit candidate; always keeps it."""
 
     name: ClassVar[str] = "measure"
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     record = Measurements
 
     def __init__(self, source: Source, blobs: Blobs, settings: MeasureSettings | None = None) -> None:
@@ -75,7 +75,8 @@ def source_rgb(source: Source, keyframe: Keyframe, view: ViewEdit, decoder: Deco
     """Return the decoded source picture (height, width, 3) that a view was made from; it cannot be written to.
 
     Raises:
-        PermanentFailureError: the keyframe lacks the view, or the picture is unreadable or not the one that was edited.
+        PermanentFailureError: the keyframe lacks the view, or the picture is unreadable, of another size than the
+            tables say, or not the one that was edited.
         SourceError: the file is gone.
     """
     where = f"{view.sensor_id} of {keyframe.id}"
@@ -86,8 +87,24 @@ def source_rgb(source: Source, keyframe: Keyframe, view: ViewEdit, decoder: Deco
     if camera.sha256 != view.source_sha256:
         raise PermanentFailureError("source_changed", f"{where} is not the picture that was edited: build again")
     try:
-        return decoder.rgb(source.picture(keyframe, camera), where)
+        picture = decoder.rgb(source.picture(keyframe, camera), where)
     except SourceChangedError as error:
         raise PermanentFailureError("source_changed", str(error)) from error
     except PictureError as error:
         raise PermanentFailureError("picture_unreadable", str(error)) from error
+    require_size(picture, camera, where)
+    return picture
+
+
+def require_size(picture: Rgb, camera: Camera, where: str) -> None:
+    """Refuse a picture of another size than its camera's: every pixel's ray would be wrong.
+
+    Raises:
+        PermanentFailureError: `picture_size`.
+    """
+    if picture.shape[:2] != (camera.height, camera.width):
+        raise PermanentFailureError(
+            "picture_size",
+            f"picture of {where} has {picture.shape[1]}x{picture.shape[0]} pixels, the tables say"
+            f" {camera.width}x{camera.height}: correct sample_data.json or fetch the file again",
+        )

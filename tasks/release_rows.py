@@ -13,7 +13,7 @@ from data_registry import identity
 from data_registry.components.hazards import HAZARDS
 from data_registry.edits import EditFormError, compose
 from data_registry.materialize import picture_path
-from data_registry.pictures import Rgb, decode_mask, decode_rgb, pixels_digest
+from data_registry.pictures import Rgb, decode_crop, decode_mask, decode_rgb, pixels_digest
 from data_registry.records import (
     Camera,
     Candidate,
@@ -333,7 +333,7 @@ def _edited_view(publication: Publication, pair: Pair, view: ViewEdit, source: t
     """Return the columns that only an edited view has; composes the edited picture for its digest."""
     pixels, digest = source
     paths = delta_paths(pair, view)
-    delta = decode_rgb(publication.blobs.get(view.edited), paths["delta"][0])
+    delta = decode_crop(publication.blobs.get(view.edited), paths["delta"][0])
     edit_mask = decode_mask(publication.blobs.get(view.edit_mask), paths["edit_mask"][0])
     if view.source_sha256 != pair.keyframe.view(view.sensor_id, view.frame_offset).sha256:
         raise PublicationError(

@@ -119,7 +119,7 @@ def test_the_picture_shows_all_curves_without_steps_in_size(made: list[Case]) ->
     drawn = chart(curves(RULES, made))
 
     assert 900 < drawn.width < 1400
-    assert 600 < drawn.height < 1400
+    assert 600 < drawn.height < 1600
 
 
 def test_the_page_has_the_sections_that_the_script_writes_and_another_is_refused() -> None:

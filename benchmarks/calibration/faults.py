@@ -162,6 +162,57 @@ def _wide(view: ViewSubject, strength: float) -> ViewPixels | None:
     return remasked(view.pixels, mask | view.pixels.edit_mask, view.pixels.object_mask)
 
 
+def _second(view: ViewSubject, strength: float) -> ViewPixels | None:
+    """Paste the hazard once more, so many pixels beside itself: in the edit mask, not in the object mask."""
+    pixels, columns = view.pixels, np.flatnonzero(view.pixels.object_mask.any(axis=0))
+    step = int(columns[-1] - columns[0] + 1 + strength)
+    for shift in (step, -step):
+        if columns[0] + shift >= 0 and columns[-1] + shift < pixels.object_mask.shape[1]:
+            copy = np.roll(pixels.object_mask, shift, axis=1)
+            around: Any = ndimage.binary_dilation(copy, np.ones((3, 3)), iterations=10)
+            wider = remasked(pixels, pixels.edit_mask | around, pixels.object_mask)
+            return repainted(wider, np.roll(pixels.edited, shift, axis=1).astype(np.float32), copy)
+    return None
+
+
+def _striped(view: ViewSubject, strength: float) -> ViewPixels:
+    """Paint slanting stripes, so many grey levels lighter, 10 to about 30 pixels around the hazard."""
+    wider: Any = ndimage.binary_dilation(view.pixels.edit_mask, np.ones((3, 3)), iterations=25)
+    pixels = remasked(view.pixels, wider, view.pixels.object_mask)
+    near: Any = ndimage.binary_dilation(pixels.object_mask, np.ones((3, 3)), iterations=9)
+    inner: Any = ndimage.binary_erosion(wider, iterations=4)
+    rows, columns = np.indices(near.shape)
+    stripes = (rows + columns) % 20 < 10
+    return repainted(pixels, pixels.edited + np.float32(strength), inner & ~near & stripes)
+
+
+def _smeared(view: ViewSubject, strength: float) -> ViewPixels:
+    """Blur the source around the hazard, inside the edit mask."""
+    soft: Any = ndimage.gaussian_filter(view.pixels.source.astype(np.float32), (strength, strength, 0))
+    inner: Any = ndimage.binary_erosion(view.pixels.edit_mask, iterations=4)
+    return repainted(view.pixels, soft, inner & ~view.pixels.object_mask)
+
+
+def _half_masked(view: ViewSubject, strength: float) -> ViewPixels | None:
+    """Leave such a share of the hazard out of the object mask, at its left."""
+    heap = np.cumsum(view.pixels.object_mask.sum(axis=0))
+    mask = view.pixels.object_mask.copy()
+    mask[:, : int(np.searchsorted(heap, strength / 100 * heap[-1]))] = False
+    return replace(view.pixels, object_mask=mask) if mask.any() else None
+
+
+def _ghost(view: ViewSubject, strength: float) -> ViewPixels:
+    """Let the source shine through: the hazard at such an opacity."""
+    source, edited = (picture.astype(np.float32) for picture in (view.pixels.source, view.pixels.edited))
+    return repainted(view.pixels, source + strength / 100 * (edited - source), view.pixels.edit_mask)
+
+
+def _flat(view: ViewSubject, strength: float) -> ViewPixels:
+    """Fill the hazard with middle grey and so much noise."""
+    noise = np.random.Generator(np.random.PCG64(0)).normal(0, strength, view.pixels.edited.shape)
+    return repainted(view.pixels, (128 + noise).astype(np.float32), view.pixels.object_mask)
+
+
 def _over_nearer(view: ViewSubject, _: float) -> ViewPixels | None:
     """Paint the hazard over what stands before it."""
     over = silhouettes.fill(view.expected.camera, [view.expected.outline]) & view.expected.hidden
@@ -206,6 +257,12 @@ PIXEL_FAULTS: Final = (
     Fault("too much grain", (4, 8, 16), "grey levels", _each_view(_noisy)),
     Fault("clipped", (5, 15, 30, 50), "% of the hazard", _each_view(_clipped)),
     Fault("edit far too wide", (20, 40), "times the hazard", _each_view(_wide)),
+    Fault("second hazard", (60, 20), "pixels beside it", _each_view(_second)),
+    Fault("stripes around", (15, 30, 60), "grey levels", _each_view(_striped)),
+    Fault("smeared around", (1, 3, 6), "pixels", _each_view(_smeared)),
+    Fault("half mask", (25, 50), "% left out", _each_view(_half_masked)),
+    Fault("ghost", (70, 50, 35), "% opaque", _each_view(_ghost)),
+    Fault("flat patch", (1, 0), "grey levels of noise", _each_view(_flat)),
 )
 """Faults that no redrawing needs."""
 

@@ -88,5 +88,5 @@ def _order(key: tuple[str, float], ours: Sequence[Case]) -> tuple[bool, bool, in
     """Return the place of an edit in the table: good ones first, then as the limits come, weak before strong."""
     name, strength = key
     places = [number for number, faults in enumerate(FOR.values()) if name in faults]
-    falling = name in ("hazard too dark", "too small", "dark halo", "near-copy", "speck")
+    falling = name in ("hazard too dark", "too small", "dark halo", "near-copy", "speck", "ghost", "flat patch")
     return not ours[0].is_good, name != GOOD, min(places, default=-1), -strength if falling else strength

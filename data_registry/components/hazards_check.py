@@ -12,7 +12,7 @@ import polars as pl
 from data_registry.components.screenings_check import check_screenings
 from data_registry.identity import IdentityError, split_combination_id
 from data_registry.manifest import ReleasePathError, check_path
-from data_registry.pictures import PictureError, decode_mask, decode_rgb
+from data_registry.pictures import PictureError, decode_crop, decode_mask
 from data_registry.tables import ReleaseContent
 
 SMALLEST_REGION_M2: Final = 0.05
@@ -228,7 +228,7 @@ def _check_pictures(content: ReleaseContent, row: dict[str, Any]) -> Iterator[tu
     """Check one edited view's delta and masks against its window and each other."""
     left, top, right, bottom = _window(row)
     try:
-        delta = decode_rgb(content.read(row["delta"]), row["delta"])
+        delta = decode_crop(content.read(row["delta"]), row["delta"])
         masks = {name: decode_mask(content.read(row[name]), row[name]) for name in ("edit_mask", "object_mask")}
     except PictureError as error:
         yield row["delta"], str(error)

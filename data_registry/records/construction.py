@@ -41,7 +41,15 @@ class Candidate(Record):
     seed: Annotated[int, Field(ge=0, lt=2**53)]
     attempt: Annotated[int, Field(ge=0)]
     views: Annotated[tuple[ViewEdit, ...], Field(min_length=1)]
-    """In the order in which they were edited."""
+    """In the order in which they were edited; each picture at most once."""
+
+    @model_validator(mode="after")
+    def _once(self) -> Candidate:
+        pictures = [(view.sensor_id, view.frame_offset) for view in self.views]
+        twice = sorted({picture for picture in pictures if pictures.count(picture) > 1})
+        if twice:
+            raise ValueError(f"a candidate edits a picture once, not {twice[0][0]} at frame {twice[0][1]} twice")
+        return self
 
     @property
     def edit_digest(self) -> identity.Digest:

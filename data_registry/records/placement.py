@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import Field
+import shapely
+from pydantic import Field, model_validator
 
 from data_registry.records.base import Quad, Record, Ring
 from data_registry.records.keyframe import Box
+
+LEAST_SURFACE_M2: Final = 1e-4
+"""A surface hazard with a smaller area is a line or a point."""
 
 
 class Standing(Record):
@@ -23,6 +27,13 @@ class Surface(Record):
 
     kind: Literal["surface"] = "surface"
     polygon: Ring
+
+    @model_validator(mode="after")
+    def _shaped(self) -> Surface:
+        shape = shapely.Polygon(self.polygon)
+        if not shape.is_valid or shape.area < LEAST_SURFACE_M2:
+            raise ValueError(f"a surface's polygon must not cross itself and have at least {LEAST_SURFACE_M2} m2")
+        return self
 
 
 class Mounted(Record):

@@ -90,3 +90,18 @@ def test_the_window_is_tight_and_an_empty_mask_has_none() -> None:
     assert bounding_window(mask) == (2, 3, 8, 7)
     with pytest.raises(EditFormError, match="empty"):
         bounding_window(np.zeros((3, 3), np.uint8))
+
+
+def test_masks_that_make_no_sense_together_are_refused(stored: tuple[ViewEdit, Blobs, np.ndarray, np.ndarray]) -> None:
+    view, blobs, _, mask = stored
+    outside = mask.copy()
+    outside[0, 0] = 255
+    bad = {
+        "the object mask leaves the edit mask": {"object_mask": blobs.put(encode_png(outside))},
+        "the edit mask is empty": {"edit_mask": blobs.put(encode_png(np.zeros_like(mask)))},
+        "differ in size": {"object_mask": blobs.put(encode_png(mask[1:]))},
+    }
+    for words, change in bad.items():
+        for read in (materialise, lambda source, view, blobs: full_object_mask(view, blobs, source.shape)):
+            with pytest.raises(EditFormError, match=words):
+                read(_noise((10, 12, 3), 1), view.model_copy(update=change), blobs)

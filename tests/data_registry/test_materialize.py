@@ -81,7 +81,7 @@ def test_logs_without_the_keyframe_are_refused(release: Release, tmp_path: Path)
         ("source_pixels_sha256", "0" * 64, "install the Pillow"),
         ("edited_pixels_sha256", "0" * 64, "not those of the release"),
         ("window_left", 11, "do not have the size of window"),
-        ("delta", "README.md", "cannot be decoded"),
+        ("delta", "README.md", "is not an 8-bit RGB PNG"),
         ("sensor_id", "CAM_BACK", "no such view"),
     ],
 )

@@ -2,6 +2,8 @@
 
 import io
 import random
+import struct
+import zlib
 
 import numpy as np
 import pytest
@@ -11,7 +13,15 @@ from hypothesis.extra import numpy as arrays
 from PIL import Image
 
 from data_registry import pictures
-from data_registry.pictures import PictureError, decode_mask, decode_rgb, decode_small, encode_png, pixels_digest
+from data_registry.pictures import (
+    PictureError,
+    decode_crop,
+    decode_mask,
+    decode_rgb,
+    decode_small,
+    encode_png,
+    pixels_digest,
+)
 
 shapes = st.tuples(st.integers(1, 12), st.integers(1, 12))
 
@@ -39,7 +49,7 @@ def test_a_mask_has_one_channel_and_two_values() -> None:
     grey = np.array([[0, 7, 255]], dtype=np.uint8)
     with pytest.raises(PictureError, match=r"m.png is not a mask: it holds values other than 0 and 255"):
         decode_mask(encode_png(grey), "m.png")
-    with pytest.raises(PictureError, match=r"m.png is not an 8-bit mask: its pixels are RGB"):
+    with pytest.raises(PictureError, match=r"m.png is not an 8-bit mask, a grey PNG"):
         decode_mask(encode_png(np.zeros((2, 2, 3), np.uint8)), "m.png")
 
 
@@ -133,3 +143,57 @@ def test_a_decoder_gives_the_pixels_of_the_content_that_cannot_be_written_to() -
     assert decoder.rgb(contents[2], "y") is found[2]
     with pytest.raises(PictureError, match=r"y\.jpg cannot be decoded"):
         decoder.rgb(contents[0][:20], "y.jpg")
+
+
+CROP = np.arange(48, dtype=np.uint8).reshape(4, 4, 3)
+
+
+def _sixteen_bits(colour_type: int) -> bytes:
+    """An RGB or grey PNG of 16 bits: Pillow opens the one as if it had 8."""
+    channels = {0: 1, 2: 3}[colour_type]
+    rows = b"".join(b"\x00" + bytes(2 * 4 * channels) for _ in range(4))
+    parts = ((b"IHDR", struct.pack(">IIBBBBB", 4, 4, 16, colour_type, 0, 0, 0)), (b"IDAT", zlib.compress(rows)))
+    chunks = [
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in parts
+    ]
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + b"".join(chunks)
+        + struct.pack(">I", 0)
+        + b"IEND"
+        + struct.pack(">I", zlib.crc32(b"IEND"))
+    )
+
+
+def test_an_edit_s_pixels_are_an_rgb_png() -> None:
+    np.testing.assert_array_equal(decode_crop(encode_png(CROP), "crop"), CROP)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        _file(Image.fromarray(CROP), "JPEG"),
+        _file(Image.fromarray(CROP).convert("RGBA"), "PNG"),
+        _file(Image.fromarray(CROP).convert("P"), "PNG"),
+        _file(Image.fromarray(CROP).convert("L"), "PNG"),
+        _file(Image.fromarray(CROP), "PNG", transparency=(0, 1, 2)),
+        _sixteen_bits(0),
+        _sixteen_bits(2),
+        b"hello",
+    ],
+    ids=["JPEG", "alpha", "palette", "grey", "a transparent colour", "16-bit grey", "16-bit RGB", "no picture"],
+)
+def test_an_edit_s_pixels_in_any_other_form_are_refused(content: bytes) -> None:
+    with pytest.raises(PictureError, match=r"^crop is not .*RGB.* without transparency"):
+        decode_crop(content, "crop")
+
+
+@pytest.mark.parametrize("content", [b"hello", encode_png(CROP)[:50]])
+def test_no_message_holds_an_address_and_a_stored_blob_is_not_to_be_fetched(content: bytes) -> None:
+    with pytest.raises(PictureError, match=r"p cannot be decoded .*: fetch the file again") as camera:
+        decode_rgb(content, "p")
+    with pytest.raises(PictureError, match=r"^p ") as stored:
+        decode_crop(content, "p")
+
+    assert "0x" not in f"{camera.value} {stored.value}"
+    assert "fetch" not in str(stored.value)

@@ -13,7 +13,20 @@ from pydantic import ValidationError
 
 from data_registry import identity, records
 from data_registry.geometry import Transform
-from data_registry.records import Box, Fact, Keyframe, Pose, Record, RecordError, Region, Screening, load_record
+from data_registry.records import (
+    Box,
+    Candidate,
+    Fact,
+    Keyframe,
+    Pose,
+    Record,
+    RecordError,
+    Region,
+    Screening,
+    Surface,
+    ViewEdit,
+    load_record,
+)
 from tests import samples
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "records"
@@ -234,3 +247,25 @@ def test_hostile_text_is_a_record_error(text: str | bytes) -> None:
 def test_a_record_without_schema_version_is_read_as_it_is() -> None:
     assert load_record(records.Human, _text(samples.HUMAN)) == samples.HUMAN
     assert "schema_version" in Screening.model_fields
+
+
+def test_a_candidate_that_edits_a_picture_twice_is_refused() -> None:
+    view = ViewEdit(
+        sensor_id="CAM_FRONT",
+        source_sha256="0" * 64,
+        window=(0, 0, 1, 1),
+        edited="1" * 64,
+        edit_mask="2" * 64,
+        object_mask="3" * 64,
+    )
+    earlier = view.model_copy(update={"frame_offset": -1})
+
+    assert len(Candidate(seed=1, attempt=0, views=(view, earlier)).views) == 2
+    with pytest.raises(ValidationError, match="edits a picture once, not CAM_FRONT at frame 0 twice"):
+        Candidate(seed=1, attempt=0, views=(view, earlier, view))
+
+
+@pytest.mark.parametrize("ring", [((0, 0), (2, 2), (2, 0), (0, 2)), ((0, 0), (1, 1), (2, 2)), ((1, 1), (1, 1), (1, 1))])
+def test_a_surface_that_crosses_itself_or_has_no_area_is_refused(ring: tuple[tuple[float, float], ...]) -> None:
+    with pytest.raises(ValidationError, match="must not cross itself and have at least"):
+        Surface(polygon=ring)

@@ -84,3 +84,10 @@ def test_a_hazard_that_is_not_seen_has_no_outline() -> None:
     gone = replace(good.pixels, object_mask=np.zeros_like(good.pixels.object_mask))
 
     assert clipped_share(replace(good, pixels=gone)).value is None
+
+
+def test_a_hazard_that_is_not_seen_is_told_as_that() -> None:
+    good = view()
+    gone = replace(good.pixels, object_mask=np.zeros_like(good.pixels.object_mask))
+
+    assert clipped_share(replace(good, pixels=gone)).note == "the hazard is not seen"

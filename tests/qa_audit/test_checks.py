@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,9 @@ import pytest
 
 from data_registry.blobs import Blobs
 from data_registry.records import Attached, Mounted, Placement
-from qa_audit.checks import CHECKS, PAIR_CHECKS, VIEW_CHECKS
+from qa_audit.checks import CHECKS, PAIR_CHECKS, VIEW_CHECKS, mask_iou_expected
 from tasks.items import Edited
+from tests.qa_audit.views import view
 from tests.verdict_cases import (
     HOLE,
     PEDESTRIAN,
@@ -265,3 +267,10 @@ def test_checks_of_standing_hazards_do_not_apply_to_signals(blobs: Blobs) -> Non
     assert found.of("height_ratio")[0].note == "not applicable to mounted hazards"
     standing = measured(Painter(blobs).edited(screened(TRUCK, truck()), truck()), blobs)
     assert standing.of("hanging_offset_m")[0].note == "not applicable to standing hazards"
+
+
+def test_a_signal_behind_the_camera_is_not_where_the_hazard_is_seen() -> None:
+    seen = replace(view(placement=signal(x=-14.0)), pixels=view().pixels)
+
+    assert mask_iou_expected(seen).value == 0
+    assert mask_iou_expected(seen).note == "the hazard is seen, its placement is not in the picture"

@@ -7,7 +7,7 @@ import pytest
 from scipy import ndimage
 
 from data_registry.records import Standing
-from qa_audit.texture import blur_excess_px, grain_ratio
+from qa_audit.texture import blur_excess_px, detail_ratio, grain_ratio
 from tests.qa_audit.views import grain, plain, view
 from tests.verdict_cases import box
 
@@ -48,3 +48,9 @@ def test_without_edges_or_anything_as_bright_there_is_no_value() -> None:
     assert grain_ratio(view(flat)).value is None
     assert grain_ratio(view(placement=far)).note.endswith("or it is too small")
     assert blur_excess_px(view(placement=far)).note == "too few edges in the hazard"
+
+
+@pytest.mark.parametrize(("noise", "most"), [(0.0, 0.1), (1.0, 0.45)])
+def test_a_flat_field_has_none_of_the_detail_around_it(noise: float, most: float) -> None:
+    assert (detail_ratio(view(128 + grain(noise, 5))).value or 0) < most
+    assert detail_ratio(view()).value == pytest.approx(1, abs=0.2)

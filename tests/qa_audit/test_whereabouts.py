@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from data_registry.records import Attached, Keyframe, MapPatch, Placement, Standing
-from qa_audit.evidence import ViewSubject
+from qa_audit.evidence import NO_FOOTPRINT, ViewSubject, contact
 from qa_audit.whereabouts import footprint_overlap, off_drivable_share, over_nearer_share
 from tests.qa_audit.views import view
 from tests.verdict_cases import box, hole, parked, pedestrian, street, truck
@@ -81,3 +81,17 @@ def test_a_hazard_painted_over_a_nearer_car_shows_what_should_be_hidden() -> Non
     assert over_nearer_share(view(**scene)).value == 0
     assert over_nearer_share(view(**scene, hides=False)).value == 1
     assert over_nearer_share(view()).note == "no annotated object hides the placement"
+
+
+def test_a_box_that_stands_on_an_edge_of_its_bottom_has_no_place_in_plan() -> None:
+    pitched = (0.5**0.5, 0.0, 0.5**0.5, 0.0)
+    upright = truck(14, 0.2)
+    tipped = upright.model_copy(update={"box": upright.box.model_copy(update={"rotation": pitched})})
+    lying = parked(14, 0.2)
+    lying = lying.model_copy(update={"box": lying.box.model_copy(update={"rotation": pitched})})
+
+    for check in (footprint_overlap, off_drivable_share):
+        assert check(view(placement=tipped)).note == NO_FOOTPRINT
+    assert contact(view(placement=tipped)) == NO_FOOTPRINT
+    assert footprint_overlap(view(keyframe=street([lying]))).value == 0
+    assert over_nearer_share(view(keyframe=street([lying]))).value is None

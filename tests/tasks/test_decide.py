@@ -63,6 +63,8 @@ GOOD: dict[str, float | None] = {
     "clipped_share": 0.0,
     "contact_offset_m": 0.1,
     "cross_view_offset_m": None,
+    "detail_kept_around": 1.0,
+    "detail_ratio": 1.0,
     "edit_to_object_ratio": 2.0,
     "footprint_overlap": 0.0,
     "grain_ratio": 1.0,
@@ -76,7 +78,9 @@ GOOD: dict[str, float | None] = {
     "ring_cast": 0.01,
     "ring_exposure": 0.0,
     "seam_step": 0.5,
+    "see_through": 0.0,
     "truncated_fraction": 0.0,
+    "unexplained_share": 0.0,
     "views_missing": 0.0,
     "visible_area_px": 4000.0,
 }

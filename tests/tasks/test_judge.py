@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from data_registry.blobs import Blobs
+from data_registry.pictures import decode_rgb, encode_png
 from data_registry.records import Judgement, Measurement, Measurements
 from models.reviewers import ReviewRequest, RuleReviewer, RuleReviewerSettings
 from tasks.items import Examined
@@ -122,9 +123,13 @@ def test_a_reviewer_who_asks_sees_every_view_before_and_after(blobs: Blobs) -> N
     assert min(change for _, change in reviewer.seen) > 100_000
 
 
-def test_a_stored_edit_that_cannot_be_shown_fails_for_good(blobs: Blobs) -> None:
+@pytest.mark.parametrize("fault", ["another window", "transparent"])
+def test_a_stored_edit_that_cannot_be_shown_fails_for_good(fault: str, blobs: Blobs) -> None:
     item = examined(Painter(blobs))
-    view = item.edited.candidate.views[0].model_copy(update={"window": (0, 0, 5, 5)})
+    view = item.edited.candidate.views[0]
+    crop = decode_rgb(blobs.get(view.edited), "crop")
+    alpha = blobs.put(encode_png(np.dstack([crop, np.zeros(crop.shape[:2], np.uint8)])))
+    view = view.model_copy(update={"window": (0, 0, 5, 5)} if fault == "another window" else {"edited": alpha})
     candidate = item.edited.candidate.model_copy(update={"views": (view,)})
     broken = Examined(type(item.edited)(item.edited.screened, candidate), item.measurements, item.region)
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from data_registry.blobs import Blobs
-from data_registry.pictures import encode_png
+from data_registry.pictures import decode_mask, decode_rgb, encode_png
 from data_registry.records import Camera, Candidate, Keyframe
 from data_registry.sources.source import SourceChangedError
 from data_registry.store import Store
+from models.localizers.ground_plane import GroundPlaneLocalizer
 from tasks.items import Edited, Screened
+from tasks.localize import LocalizeStage
 from tasks.measure import MeasureSettings, MeasureStage
 from tasks.stage import DrainOptions, PermanentFailureError, drain
 from tests.verdict_cases import (
@@ -119,7 +122,7 @@ def test_an_edit_that_disagrees_with_itself_is_told(edited: Edited, blobs: Blobs
 
 def test_settings_and_inputs_decide_the_key(edited: Edited, blobs: Blobs) -> None:
     stage = MeasureStage(Memory(), blobs)
-    newer = MeasureStage(Memory(), blobs, MeasureSettings(revision="4"))
+    newer = MeasureStage(Memory(), blobs, MeasureSettings(revision="5"))
 
     assert stage.key(edited) != newer.key(edited)
     assert stage.key(edited) == MeasureStage(Memory(), blobs).key(edited)
@@ -136,3 +139,39 @@ def test_golden_payloads(blobs: Blobs) -> None:
     }
     for name, item in cases.items():
         check_golden(MeasureStage, name, measured(item, blobs))
+
+
+def test_a_picture_of_another_size_than_its_camera_s_is_told(edited: Edited, blobs: Blobs) -> None:
+    class Smaller(Memory):
+        def picture(self, keyframe: Keyframe, camera: Camera) -> bytes:
+            return encode_png(picture(camera.sensor_id)[:, :-8])
+
+    error = failure(edited, blobs, Smaller())
+
+    assert error.reason_code == "picture_size"
+    assert "792x450 pixels, the tables say 800x450" in str(error)
+
+
+def test_pixels_in_another_form_than_rgb_png_are_malformed(edited: Edited, blobs: Blobs) -> None:
+    crop = decode_rgb(blobs.get(edited.candidate.views[0].edited), "crop")
+    see_through = np.dstack([crop, np.zeros(crop.shape[:2], np.uint8)])
+    view = edited.candidate.views[0].model_copy(update={"edited": blobs.put(encode_png(see_through))})
+    bad = Edited(edited.screened, edited.candidate.model_copy(update={"views": (view,)}))
+
+    error = failure(bad, blobs)
+
+    assert error.reason_code == "edit_malformed"
+    assert "edited crop of CAM_FRONT is not an 8-bit RGB PNG without transparency" in str(error)
+
+
+def test_a_hazard_outside_what_was_edited_is_malformed_for_measure_and_localize(edited: Edited, blobs: Blobs) -> None:
+    view = edited.candidate.views[0]
+    tight = decode_mask(blobs.get(view.object_mask), "mask")
+    rows, columns = np.nonzero(tight)
+    tight[rows[0], columns[0]] = 0
+    bad = with_view(edited, edit_mask=blobs.put(encode_png(tight)))
+
+    assert failure(bad, blobs).reason_code == "edit_malformed"
+    with pytest.raises(PermanentFailureError, match="the object mask leaves the edit mask") as raised:
+        only(LocalizeStage(GroundPlaneLocalizer(), blobs).process([bad]))
+    assert raised.value.reason_code == "edit_malformed"
