@@ -244,7 +244,9 @@ def test_predictions_without_digests_are_scored_and_said_not_to_be_bound(
     assert still.bound is False
     assert still.statuses["edited"] == {"missing": 1, "ok": found["pairs"] - 1}
     assert opened.scores("still")["edited"][0] == "missing"
-    assert b"not bound to pixels" in opened.read("report.html")
+    report = opened.read("report.html").decode()
+    assert "not bound to pixels" in report
+    assert "<title>unbound · Planners on exceptiondrive-sample" in report
     assert "not bound to pixels: still" in evaluation_text(found)
 
 
