@@ -9,10 +9,17 @@ from pathlib import Path
 from typing import Any, cast
 
 from data_registry.blobs import write_atomically
+from data_registry.plain_files import refuse_to_replace
 from flows.commanding import bars, named_logs, on_a_server, refuse_lonely_workers
 from flows.evaluation_text import evaluation_text
 from flows.exits import counted, program, say
 from flows.options import EvaluationOptions, parameters_of
+
+CASES, REGIONS = "cases.jsonl", "regions.jsonl"
+
+
+class CasesPlaceError(ValueError):
+    """Cases cannot be written where they were asked for."""
 
 
 def run_evaluation(options: EvaluationOptions, as_json: bool) -> None:
@@ -33,12 +40,18 @@ def run_evaluation(options: EvaluationOptions, as_json: bool) -> None:
 
 
 def write_cases(options: EvaluationOptions, out: Path, as_json: bool) -> None:
-    """Write cases.jsonl and regions.jsonl, and say what to do with them."""
+    """Write cases.jsonl and regions.jsonl, and say what to do with them.
+
+    Raises:
+        CasesPlaceError: a file is where a folder is needed.
+        NotPlainFileError: one of the two is a pipe, device, folder or symlink.
+    """
     from data_registry.release import open_release
     from flows.assembly import open_source, require_logs_of
     from flows.evaluation_assembly import keyframes_of, release_path
     from tasks.cases import benchmark_cases, case_rows, region_rows
 
+    _require_place(out)
     settings = options.resolve()
     path = release_path(options.release, settings)
     release = open_release(path)
@@ -46,15 +59,15 @@ def write_cases(options: EvaluationOptions, out: Path, as_json: bool) -> None:
     source = open_source(settings)
     cases = benchmark_cases(release, keyframes_of(release, source, settings))
     rows = {
-        "cases.jsonl": case_rows(cases, source.file_name),
-        "regions.jsonl": region_rows(cases),
+        CASES: case_rows(cases, source.file_name),
+        REGIONS: region_rows(cases),
     }
     written = {name: _write(out / name, lines) for name, lines in rows.items()}
     logs = named_logs(options.settings, options.set, options.store)
     folder, command = shlex.quote(str(path)), program()
     text = [
-        f"{out / 'cases.jsonl'}: {counted(written['cases.jsonl'], 'case')}, both variants of every pair",
-        f"{out / 'regions.jsonl'}: {counted(written['regions.jsonl'], 'region')}, never for planners: it is the answer",
+        f"{out / CASES}: {counted(written[CASES], 'case')}, both variants of every pair",
+        f"{out / REGIONS}: {counted(written[REGIONS], 'region')}, never for planners: it is the answer",
         "",
         "go on with:",
         f"  {command} materialize {folder} pictures{logs}",
@@ -67,9 +80,16 @@ def write_cases(options: EvaluationOptions, out: Path, as_json: bool) -> None:
     )
 
 
+def _require_place(out: Path) -> None:
+    for place in (out.absolute(), *out.absolute().parents):
+        if place.exists() and not place.is_dir():
+            raise CasesPlaceError(f"{out} cannot be a folder: {place} is a file; name another OUT")
+    for name in (CASES, REGIONS):
+        refuse_to_replace(out / name)
+
+
 def _write(path: Path, rows: Iterable[dict[str, Any]]) -> int:
     """Write JSON lines whole or not at all; return how many."""
     lines = [json.dumps(row, sort_keys=True, allow_nan=False) for row in rows]
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, "".join(f"{line}\n" for line in lines).encode())
     return len(lines)
