@@ -197,9 +197,9 @@ def test_ten_thousand_long_ways_along_a_wall_cost_little_each() -> None:
     path = np.zeros((10_001, 4))
     path[:, T] = np.linspace(0, 3, len(path))
     path[1::2, X] = 1e9
-    for turn in (1e-15, 1e-4, 1.0):
+    for turn, runs in ((1e-15, 1), (1e-4, 10), (1.0, 50)):
         path[1::2, HEADING] = turn
-        assert runs_measured(path, wall) < 100 * len(path)
+        assert runs_measured(path, wall) <= runs * len(path)
 
 
 def test_a_million_points_are_walked() -> None:
