@@ -18,10 +18,6 @@ from flows.options import EvaluationOptions, parameters_of
 CASES, REGIONS = "cases.jsonl", "regions.jsonl"
 
 
-class CasesPlaceError(ValueError):
-    """Cases cannot be written where they were asked for."""
-
-
 def run_evaluation(options: EvaluationOptions, as_json: bool) -> None:
     """Run the evaluation flow and print leaderboard, coverage and where the report lies.
 
@@ -40,18 +36,14 @@ def run_evaluation(options: EvaluationOptions, as_json: bool) -> None:
 
 
 def write_cases(options: EvaluationOptions, out: Path, as_json: bool) -> None:
-    """Write cases.jsonl and regions.jsonl, and say what to do with them.
-
-    Raises:
-        CasesPlaceError: a file is where a folder is needed.
-        NotPlainFileError: one of the two is a pipe, device, folder or symlink.
-    """
+    """Write cases.jsonl and regions.jsonl, and say what to do with them."""
     from data_registry.release import open_release
     from flows.assembly import open_source, require_logs_of
     from flows.evaluation_assembly import keyframes_of, release_path
     from tasks.cases import benchmark_cases, case_rows, region_rows
 
-    _require_place(out)
+    for name in (CASES, REGIONS):
+        refuse_to_replace(out / name)
     settings = options.resolve()
     path = release_path(options.release, settings)
     release = open_release(path)
@@ -78,14 +70,6 @@ def write_cases(options: EvaluationOptions, out: Path, as_json: bool) -> None:
         "\n".join(text),
         as_json,
     )
-
-
-def _require_place(out: Path) -> None:
-    for place in (out.absolute(), *out.absolute().parents):
-        if place.exists() and not place.is_dir():
-            raise CasesPlaceError(f"{out} cannot be a folder: {place} is a file; name another OUT")
-    for name in (CASES, REGIONS):
-        refuse_to_replace(out / name)
 
 
 def _write(path: Path, rows: Iterable[dict[str, Any]]) -> int:

@@ -11,9 +11,9 @@ import polars as pl
 from pydantic import ValidationError
 from rich.table import Table
 
+from data_registry import plain_files
 from data_registry.blobs import FolderGoneError, write_atomically
 from data_registry.evaluation import SCORES
-from data_registry.plain_files import NotPlainFileError, refuse_to_replace
 from flows.exits import counted, say
 from flows.terminal import plain_text
 from tasks.score import ScoreSettings, Total, fates, score, totals
@@ -70,8 +70,8 @@ def _require_place(out: Path, inputs: tuple[Path, ...]) -> None:
     if any(parent.exists() and not parent.is_dir() for parent in out.absolute().parents):
         raise ScoreOptionsError(f"--out {out}: a file is where a folder is needed")
     try:
-        refuse_to_replace(out)
-    except NotPlainFileError as error:
+        plain_files.refuse_to_replace(out)
+    except plain_files.NotPlainFileError as error:
         raise ScoreOptionsError(f"--out {error.strerror}") from error
     if any(os.path.realpath(out) == os.path.realpath(one) for one in inputs):  # a circle of symlinks is no error here
         raise ScoreOptionsError(f"--out {out} is one of the files to read: name another")

@@ -301,10 +301,6 @@ def test_cases_replace_nothing_but_plain_files(shared: Arena, tmp_path: Path, na
     assert done.exit_code == 2
     assert f"{name} is a named pipe, not a plain file: name another, or move it away" in done.output
     assert [path.name for path in tmp_path.iterdir()] == [name]
-    (tmp_path / "file").write_text("mine")
-    done = _run("cases", str(shared.release), str(tmp_path / "file/below"), *shared.words)
-    assert done.exit_code == 2
-    assert "file is a file; name another OUT" in done.output
 
 
 def test_logs_without_the_release_s_keyframes_are_refused(
