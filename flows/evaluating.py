@@ -13,6 +13,7 @@ from flows.commanding import bars, named_logs, on_a_server, refuse_lonely_worker
 from flows.evaluation_text import evaluation_text
 from flows.exits import counted, program, say
 from flows.options import EvaluationOptions, parameters_of
+from flows.places import require_folder_place
 
 
 def run_evaluation(options: EvaluationOptions, as_json: bool) -> None:
@@ -33,13 +34,14 @@ def run_evaluation(options: EvaluationOptions, as_json: bool) -> None:
 
 
 def write_cases(options: EvaluationOptions, out: Path, as_json: bool) -> None:
-    """Write cases.jsonl and regions.jsonl, and say what to do with them."""
+    """Write cases.jsonl and regions.jsonl, and say what to do with them; raises WrongPlaceError before any work."""
     from data_registry.release import open_release
     from flows.assembly import open_source, require_logs_of
     from flows.evaluation_assembly import keyframes_of, release_path
     from tasks.cases import benchmark_cases, case_rows, region_rows
 
     settings = options.resolve()
+    require_folder_place(out, "OUT")
     path = release_path(options.release, settings)
     release = open_release(path)
     require_logs_of(release, settings)
