@@ -25,7 +25,7 @@ from tasks.json_lines import JsonLinesError, Problems, Row, odd_fields, quoted, 
 SMALLEST_M2: Final = 0.05
 """Area of a region at least, square metres."""
 SPLITS: Final = ("train", "val", "test", "none")
-INFORMATIVE: Final = ("planner", "run_id", "seed", "reason", "frame", "native", "raw_text", "latency_s")
+INFORMATIVE: Final = ("planner", "run_id", "seed", "reason", "native", "raw_text", "latency_s")
 """Fields of a prediction that say more about it and decide no score."""
 FRAME: Final = "ego_rear_axle@LIDAR_TOP keyframe"
 """The one frame that trajectories are scored in, as a row may name it: ego frame at the time of the keyframe."""
@@ -34,7 +34,7 @@ LONGEST_REASON: Final = 300
 _REGION: Final = ("pair_id", "quad", "clearance_m", "family", "task", "scene")
 _PREDICTION: Final = ("pair_id", "variant", "status")
 _DIGESTS: Final = ("component_digest", "inputs_sha256")
-_OPTIONAL: Final = ("t", "xy", "heading", "schema_version", *_DIGESTS, *INFORMATIVE)
+_OPTIONAL: Final = ("t", "xy", "heading", "frame", "schema_version", *_DIGESTS, *INFORMATIVE)
 _REGION_ADVICE: Final = (
     'Each line must be {"pair_id": "...", "quad": [[x, y], [x, y], [x, y], [x, y]], "clearance_m": 1.0,'
     ' "family": "...", "task": "...", "scene": "..."}; correct the file and run the command again.'
