@@ -15,6 +15,7 @@ from data_registry.sources.source import Request, Selection, Source
 from data_registry.sources.streetset import VERSION, is_complete, write_streetset
 from data_registry.store import Store
 from flows.exits import SHOWN
+from flows.places import require_folder_place
 from flows.progress import tell
 from flows.settings import Settings
 from models.backend import IdentitySettings
@@ -46,6 +47,15 @@ REVIEWERS: Final[Mapping[type[IdentitySettings], Callable[..., Reviewer]]] = {Ru
 B = TypeVar("B")
 DRAINS: Final = {"cpu": "drain-stage/drain-stage", "a100": "drain-stage/drain-stage-a100"}
 """Deployment of a build's drain for each kind of resources."""
+
+
+_LOGS_ADVICE: Final = {
+    "streetset": "name them with --settings sample, which brings the embedded logs, and with --set source.root=... and"
+    " --set source.version=... where the build had them",
+    "nuscenes": "name them with --settings nuscenes, --set source.root=... and --set source.version=..., as the build"
+    " had them",
+}
+"""What names logs of each dataset; only the dataset's own kind of settings can read them."""
 
 
 class NothingToBuildError(ValueError):
@@ -106,6 +116,7 @@ def check_inputs(settings: Settings) -> None:
     Keyframes are not made: on all of nuScenes that takes minutes, while tables are checked once, into an index.
     """
     _tasks_and_decisions(settings)
+    require_folder_place(settings.releases, "--releases")
     with open_store(settings):
         request = replace(_request(settings), limit=0)  # looks up the scenes and tokens asked for, and no more
         open_source(settings).select(request)
@@ -127,14 +138,25 @@ def _tasks_and_decisions(settings: Settings) -> tuple[tuple[TaskSpec, ...], tupl
 
 
 def open_store(settings: Settings) -> Store:
-    """Open the store that the settings name."""
+    """Open the store that the settings name; raises WrongPlaceError when a file is in its way."""
+    require_store_place(settings)
     if settings.store.ledger and settings.store.blobs:
         return Store(settings.store.ledger, settings.store.blobs)
     return Store.at(settings.store.path)
 
 
+def require_store_place(settings: Settings) -> None:
+    """Raise WrongPlaceError when a file is where the store's folder goes."""
+    require_folder_place(settings.store.path, "--store")
+
+
 def open_source(settings: Settings) -> Source:
-    """Open the logs that the settings name; the embedded ones are written first where there are none."""
+    """Open the logs that the settings name; the embedded ones are written first where there are none.
+
+    Raises:
+        SourceError, StreetsetWriteError, WrongPlaceError: as their texts say.
+    """
+    require_store_place(settings)
     chosen = settings.source
     root = chosen.root or _embedded_logs(settings.store.path / "streetset")
     return NuScenes(root, chosen.version or VERSION, settings.store.path / "index", chosen.kind)
@@ -158,10 +180,10 @@ def require_logs_of(release: Release, settings: Settings) -> None:
     made_from = set(release.frame("hazards", "pairs", ("pair_id", "dataset"))["dataset"].to_list())
     if made_from and settings.source.kind not in made_from:
         names = ", ".join(sorted(made_from))
+        advice = "; ".join(_LOGS_ADVICE.get(kind, "no settings here know such logs") for kind in sorted(made_from))
         raise WrongLogsError(
             f"release {release.manifest.name} {release.manifest.version} was made from {names} logs, the settings name"
-            f" {settings.source.kind} logs: add --settings {names} with its --set source.root=... and"
-            " --set source.version=..., as the build had them"
+            f" {settings.source.kind} logs: {advice}"
         )
 
 

@@ -96,14 +96,22 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter an option
     set_: Overrides = None,
     store: StorePath = None,
     planners: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this built-in planner; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Only this built-in planner; may be repeated. `none`: only those from files."
+        ),
     ] = None,
     predictions: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=FILE", help="Predictions of another planner, JSON lines; may be repeated."),
     ] = None,
     name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Name of the evaluation, default unless given; replaced.")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Name of the evaluation, `default` unless given; the same name again replaces it."
+            " The last three results of a name stay beside it, as NAME.DIGEST.",
+        ),
     ] = None,
     mode: Annotated[
         str | None, typer.Option(metavar="MODE", help="in_process, or workers (needs `make serve`).")

@@ -14,6 +14,7 @@ from typing import Final
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from flows.places import require_folder_place
 from flows.progress import listening, tell
 from flows.settings import Settings
 
@@ -40,7 +41,9 @@ def on_a_server(settings: Settings) -> Generator[None]:
     """Use the Prefect server of PREFECT_API_URL, else a private one whose history stays with the store."""
     from flows.server import applied, server
 
-    with _own_home(settings.store.path / "prefect") as home:
+    homes = settings.store.path / "prefect"
+    require_folder_place(homes, "the folder of the Prefect server")
+    with _own_home(homes) as home:
         tell("server", 0, None)
         with server(home) as found, applied({**found.environment, **_CONSOLE}):
             tell("server", 1, 1)

@@ -47,9 +47,9 @@ def evaluate_release(  # noqa: PLR0913, PLR0917 - a deployment's parameters are 
         settings: a settings file, or the name of shipped ones: the release's logs, the store, how scores are made.
         set: overrides as `key.path=value`, e.g. `source.root=/data/nuscenes`, `score.horizon_s=2`.
         store: folder of the store.
-        planners: built-in planners; all when absent.
+        planners: built-in planners; all when absent, none of them for `["none"]`.
         predictions: predictions of planners that ran elsewhere, each `NAME=FILE`.
-        name: name of the evaluation; the same name again replaces it.
+        name: name of the evaluation; the same name again replaces it, the last three results stay as `<name>.<digest>`.
         mode: `in_process`, or `workers` to have planners drained on the pools cpu and a100.
     """
     asked = EvaluationOptions(release, settings, set, store, planners, predictions, name, mode)

@@ -14,6 +14,7 @@ from flows.commanding import bars, named_logs, on_a_server, refuse_lonely_worker
 from flows.evaluation_text import evaluation_text
 from flows.exits import counted, program, say
 from flows.options import EvaluationOptions, parameters_of
+from flows.places import require_folder_place
 
 CASES, REGIONS = "cases.jsonl", "regions.jsonl"
 
@@ -36,7 +37,7 @@ def run_evaluation(options: EvaluationOptions, as_json: bool) -> None:
 
 
 def write_cases(options: EvaluationOptions, out: Path, as_json: bool) -> None:
-    """Write cases.jsonl and regions.jsonl, and say what to do with them."""
+    """Write cases.jsonl and regions.jsonl, and say what to do with them; raises WrongPlaceError before any work."""
     from data_registry.release import open_release
     from flows.assembly import open_source, require_logs_of
     from flows.evaluation_assembly import keyframes_of, release_path
@@ -45,6 +46,7 @@ def write_cases(options: EvaluationOptions, out: Path, as_json: bool) -> None:
     for name in (CASES, REGIONS):
         refuse_to_replace(out / name)
     settings = options.resolve()
+    require_folder_place(out, "OUT")
     path = release_path(options.release, settings)
     release = open_release(path)
     require_logs_of(release, settings)

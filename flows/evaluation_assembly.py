@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Final
 
 from data_registry.materialize import COMPONENT
+from data_registry.paths import HORIZON_S
 from data_registry.records import Keyframe
 from data_registry.release import Release, open_release
 from data_registry.sources.source import Request, Source, SourceError
 from data_registry.store import Store
-from flows.assembly import WrongLogsError, open_source, open_store, require_logs_of
+from data_registry.trajectories import NEAR
+from flows.assembly import WrongLogsError, open_source, open_store, require_logs_of, require_store_place
 from flows.options import EvaluationOptions
 from flows.progress import tell
 from flows.settings import Settings
@@ -25,6 +27,8 @@ from tasks.predicting import Predicting, choose_planners
 
 DEFAULT_NAME: Final = "default"
 """Name of an evaluation that was given none."""
+NO_PLANNERS: Final = "none"
+"""In place of the built-in planners' names: none of them, only predictions from files."""
 PREDICTION_DRAINS: Final = {
     "cpu": "drain-predictions/drain-predictions",
     "a100": "drain-predictions/drain-predictions-a100",
@@ -34,6 +38,10 @@ PREDICTION_DRAINS: Final = {
 
 class NothingToEvaluateError(EvaluationError):
     """The release has no pair that could be scored, or no planner was named."""
+
+
+class HorizonError(EvaluationError):
+    """More seconds are to be scored than built-in planners plan for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +90,8 @@ def open_evaluation(options: EvaluationOptions, settings: Settings) -> Generator
     Raises:
         ReleaseError, CasesError, SourceError: the release or the logs cannot be read, or do not belong together.
         WrongLogsError: the logs are not those of the release.
-        UnknownPlannerError, NothingToEvaluateError, EvaluationNameError, AnswersError: as their texts say.
+        UnknownPlannerError, NothingToEvaluateError, HorizonError, WrongPlaceError: as their texts say.
+        EvaluationNameError, AnswersError: as their texts say.
         LedgerUnavailableError: the place of the store failed.
     """
     release, planners, files = _asked_for(options, settings)
@@ -109,14 +118,28 @@ def _asked_for(
     options: EvaluationOptions, settings: Settings
 ) -> tuple[Release, Mapping[str, Planner], tuple[AnswersFile, ...]]:
     check_evaluation_name(options.name or DEFAULT_NAME)
+    require_store_place(settings)
     files = tuple(parse_answers_option(text) for text in options.predictions or ())
-    planners = choose_planners(options.planners)
+    planners = choose_planners([] if options.planners == [NO_PLANNERS] else options.planners)
     require_distinct([*planners, *(file.planner for file in files)])
     if not planners and not files:
-        raise NothingToEvaluateError("no planner was named: choose built-in ones, or predictions of another")
+        raise NothingToEvaluateError(
+            "no planner was named: choose built-in ones, or predictions of another with --predictions NAME=FILE"
+        )
+    _require_reached(planners, settings)
     release = open_release(release_path(options.release, settings))
     require_logs_of(release, settings)
     return release, planners, files
+
+
+def _require_reached(planners: Mapping[str, Planner], settings: Settings) -> None:
+    """Refuse a horizon behind the end of the built-in planners' ways: every answer of theirs would be a failure."""
+    if planners and settings.score.horizon_s > HORIZON_S + NEAR:
+        raise HorizonError(
+            f"score.horizon_s={settings.score.horizon_s:g}: the ways of the built-in planners end at {HORIZON_S:g} s,"
+            f" so all of them would count as failed. Score {HORIZON_S:g} s or less, or only predictions that reach"
+            f" farther: --planners {NO_PLANNERS} --predictions NAME=FILE"
+        )
 
 
 def keyframes_of(release: Release, source: Source, settings: Settings) -> dict[str, Keyframe]:

@@ -11,9 +11,11 @@ from prefect.logging import get_run_logger
 from flows import artifacts
 from flows.artifacts import Link, Row
 from flows.evaluation_assembly import Evaluating
-from flows.evaluation_text import with_interval
+from flows.evaluation_text import reasons_text, settings_text, with_interval
+from tasks.answers import why_unbound
 from tasks.evaluation import REPORT, WrittenEvaluation
 from tasks.evaluation_content import Counted, Scored, standings
+from tasks.score import failures
 from tasks.score_statistics import conflict_rates
 from tasks.score_statistics.intervals import Estimate
 
@@ -28,21 +30,27 @@ def outcome(work: Evaluating, scored: Scored, counted: Counted, written: Written
         "report": str(folder / REPORT),
         "digest": written.digest,
         "was_there": written.was_there,
+        "name": work.name,
         "release": {"name": manifest.name, "version": manifest.version, "digest": work.release.digest},
         "pairs": len(scored.regions),
+        "settings": scored.settings.model_dump(mode="json"),
         "leaderboard": [
             {
                 "rank": line.rank,
                 "planner": line.planner,
                 "knows_region": line.knows_region,
                 "bound": scored.answers[line.planner].planner.bound,
+                "why_unbound": why_unbound(scored.answers[line.planner].planner),
                 "hcc": _numbers(line.hcc),
                 "ur": _numbers(line.ur),
                 "hpr": _numbers(line.hpr),
             }
             for line in standings(scored, counted)
         ],
-        "coverage": counted.coverage.filter(level=_OVERALL).drop("level", "group").sort("planner").to_dicts(),
+        "coverage": [
+            {**row, "failures": failures(scored.scores[row["planner"]])}
+            for row in counted.coverage.filter(level=_OVERALL).drop("level", "group").sort("planner").to_dicts()
+        ],
         "conflict_rates": [
             {"planner": one.planner, "ur": _numbers(one.rate) if one.rate else None, "reason": one.reason}
             for one in conflict_rates(counted.summary)
@@ -84,8 +92,8 @@ def leaderboard_rows(found: dict[str, Any]) -> list[Row]:
 
 
 def coverage_rows(found: dict[str, Any]) -> list[Row]:
-    """Return a row for each planner: how many pairs its scores are about."""
-    return [dict(row) for row in found["coverage"]]
+    """Return a row for each planner: how many pairs its scores are about, and why others failed."""
+    return [{**row, "failures": reasons_text(row["failures"]) or "-"} for row in found["coverage"]]
 
 
 def report_markdown(found: dict[str, Any]) -> str:
@@ -100,6 +108,7 @@ def report_markdown(found: dict[str, Any]) -> str:
         [
             f"## {artifacts.escaped(release['name'])} {artifacts.escaped(release['version'])}",
             *("", "Report:", "", "```", found["report"], "```"),
+            *("", f"Scored with {settings_text(found['settings'])}."),
             *("", "Evaluation and its digest:", "", "```", folder, found["digest"], "```"),
             *("", "Or from a terminal:", "", "```", f"xdg-open {shlex.quote(found['report'])}", "```"),
             *(["", "Conflict rate, UR of planners that do not look:", "", *rates] if rates else []),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Mapping
 from typing import Any, Final
 
 from rich.table import Table
 
 from flows.exits import counted
 from flows.terminal import plain_text
+from tasks.score import ScoreSettings
 
 WIDTH: Final = 80
 _METRICS: Final = {"hcc": "HCC", "ur": "UR", "hpr": "HPR"}
@@ -23,12 +26,25 @@ def with_interval(numbers: dict[str, Any] | None) -> str:
     return f"{numbers['mean']:.2f} [{numbers['low']:.2f}, {numbers['high']:.2f}]"
 
 
+def settings_text(settings: Mapping[str, Any]) -> str:
+    """Return how scores are made, `body zoe, horizon 3 s`, and the factor of the clearance where it is not 1."""
+    factor = settings["clearance_factor"]
+    clearance = f", clearance x {factor:g}" if factor != 1.0 else ""
+    return f"body {settings['body']}, horizon {settings['horizon_s']:g} s{clearance}"
+
+
+def reasons_text(failures: Mapping[str, int]) -> str:
+    """Return why predictions failed and how often, `missing 37, not_finite 10`; empty when none did."""
+    return ", ".join(f"{name} {count:,}" for name, count in failures.items())
+
+
 def standing_text(found: dict[str, Any]) -> str:
     """Return leaderboard, coverage, and what a reader must know of both, from a flow's outcome."""
     release = found["release"]
     return "\n".join(
         [
             f"planners on {release['name']} {release['version']}, {counted(found['pairs'], 'pair')}",
+            *_settings(found),
             *_leaderboard(found),
             "",
             *_coverage(found),
@@ -49,6 +65,14 @@ def evaluation_text(found: dict[str, Any]) -> str:
             f"report     {found['report']}",
         ]
     )
+
+
+def _settings(found: dict[str, Any]) -> list[str]:
+    """Say how scores were made, unless they were made as everybody's are."""
+    settings = found["settings"]
+    if settings == ScoreSettings().model_dump(mode="json"):
+        return []
+    return [f"not the default scores: {settings_text(settings)}"]
 
 
 def _leaderboard(found: dict[str, Any]) -> list[str]:
@@ -76,12 +100,13 @@ def _remarks(found: dict[str, Any]) -> list[str]:
     ]
     if any(line["knows_region"] for line in found["leaderboard"]):
         lines.append("*: an oracle, told where the hazard is; it has no rank.")
-    failed = [f"{row['planner']} {row['failed']:,}" for row in found["coverage"] if row["failed"]]
-    if failed:
-        lines.append(f"failed predictions: {', '.join(failed)}")
-    unbound = [line["planner"] for line in found["leaderboard"] if not line["bound"]]
+    for row in found["coverage"]:
+        if row["failed"]:
+            told = f"failed predictions: {row['planner']} {row['failed']:,}: {reasons_text(row['failures'])}"
+            lines += textwrap.wrap(told, WIDTH, subsequent_indent="  ")
+    unbound = [f"{line['planner']} ({line['why_unbound']})" for line in found["leaderboard"] if not line["bound"]]
     if unbound:
-        lines.append(f"not bound to pixels: {', '.join(unbound)}")
+        lines += textwrap.wrap(f"not bound to pixels: {', '.join(unbound)}", WIDTH, subsequent_indent="  ")
     reasons = sorted({line["hcc"]["reason"] for line in found["leaderboard"]} - {""})
     lines += [f"no interval: {reason}" for reason in reasons]
     rates = [f"{one['planner']} {with_interval(one['ur'])}" for one in found["conflict_rates"] if one["ur"]]

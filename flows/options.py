@@ -61,7 +61,7 @@ class EvaluationOptions:
     """Overrides, `key.path=value`."""
     store: str | None = None
     planners: list[str] | None = None
-    """Names of built-in planners; None: all."""
+    """Names of built-in planners; None: all; `["none"]`: none of them."""
     predictions: list[str] | None = None
     """`NAME=FILE`: predictions of planners that ran elsewhere, JSON lines."""
     name: str | None = None

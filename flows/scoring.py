@@ -14,9 +14,11 @@ from rich.table import Table
 from data_registry import plain_files
 from data_registry.blobs import FolderGoneError, write_atomically
 from data_registry.evaluation import SCORES
+from flows.evaluation_text import reasons_text, settings_text
 from flows.exits import counted, say
+from flows.places import in_the_way
 from flows.terminal import plain_text
-from tasks.score import ScoreSettings, Total, fates, score, totals
+from tasks.score import ScoreSettings, Total, failures, fates, score, totals
 from tasks.score_files import read_predictions, read_regions
 
 WIDTH: Final = 80
@@ -67,7 +69,7 @@ def _settings(options: dict[str, Any]) -> ScoreSettings:
 def _require_place(out: Path, inputs: tuple[Path, ...]) -> None:
     if out.is_dir():
         raise ScoreOptionsError(f"--out {out} is a folder: name a file, e.g. {out / 'scores.parquet'}")
-    if any(parent.exists() and not parent.is_dir() for parent in out.absolute().parents):
+    if in_the_way(out.absolute().parent):
         raise ScoreOptionsError(f"--out {out}: a file is where a folder is needed")
     try:
         plain_files.refuse_to_replace(out)
@@ -101,12 +103,10 @@ def _document(out: Path, scores: pl.DataFrame, settings: ScoreSettings) -> dict[
 
 def _text(out: Path, scores: pl.DataFrame, settings: ScoreSettings) -> str:
     found = _coverage(scores)
-    failures = [f"{name} {count}" for name, count in fates(scores).items() if name not in ("ok", "ineligible")]
     lines = [
-        f"{counted(found['pairs'], 'pair')}, body {settings.body}, horizon {settings.horizon_s:g} s"
-        + (f", clearance x {settings.clearance_factor:g}" if settings.clearance_factor != 1.0 else ""),
+        f"{counted(found['pairs'], 'pair')}, {settings_text(settings.model_dump(mode='json'))}",
         f"  scored     {found['scored']:>7,}  {_share(found['scored'], found['pairs'])} of the pairs",
-        f"  failed     {found['failed']:>7,}  {', '.join(failures)}".rstrip(),
+        f"  failed     {found['failed']:>7,}  {reasons_text(failures(scores))}".rstrip(),
         f"  ineligible {found['ineligible']:>7,}",
         f"  both       {found['paired']:>7,}  source and edited prediction: those that CTS is about",
     ]

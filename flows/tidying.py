@@ -8,6 +8,7 @@ from data_registry.store import Store
 from flows.assembly import open_store
 from flows.exits import counted, say
 from flows.options import BuildOptions
+from flows.places import require_folder_place
 from flows.settings import StoreSettings
 
 
@@ -19,7 +20,7 @@ def collect_garbage(options: BuildOptions, older_than_s: float, dry_run: bool, a
     """Remove what no result refers to, and say how much.
 
     Raises:
-        NoStoreError: the folder holds no store.
+        NoStoreError, WrongPlaceError: the folder holds no store, or a file is in its place.
     """
     settings = options.resolve()
     _refuse_missing(settings.store)
@@ -31,7 +32,7 @@ def collect_garbage(options: BuildOptions, older_than_s: float, dry_run: bool, a
 
 
 def repair_store(options: BuildOptions, dry_run: bool, as_json: bool) -> None:
-    """Forget results whose blobs are missing or corrupt, and say how many; raises NoStoreError."""
+    """Forget results whose blobs are missing or corrupt, and say how many; raises NoStoreError or WrongPlaceError."""
     settings = options.resolve()
     _refuse_missing(settings.store)
     with open_store(settings) as opened:
@@ -42,5 +43,6 @@ def repair_store(options: BuildOptions, dry_run: bool, as_json: bool) -> None:
 
 
 def _refuse_missing(store: StoreSettings) -> None:
+    require_folder_place(store.path, "--store")
     if store.ledger is None and not Store.is_at(store.path):
         raise NoStoreError(f"no store at {store.path}: a build makes one; name another with --store")

@@ -20,6 +20,7 @@ from data_registry.plain_files import special_kind
 from data_registry.records import Prediction
 from models.planners.planner import Case, Planner
 from tasks.evaluation import EvaluatedPlanner, EvaluationError, check_evaluation_name
+from tasks.json_lines import quoted
 from tasks.predict import predictions
 from tasks.score_files import PredictedRow, encode_predictions, read_predictions
 from tasks.stage import StageResults
@@ -97,19 +98,44 @@ def answers_of_file(file: AnswersFile, cases: Sequence[Case]) -> Answers:
 
     Raises:
         PredictionsFileError: rows cannot be read, or are about unknown or repeated cases.
-        AnswersError: rows were made from other pixels than the release's.
+        AnswersError: rows were made from other pixels than the release's, or name another planner.
     """
     rows = read_predictions(file.path, {case.pair_id for case in cases})
+    _refuse_others(file, rows)
     _refuse_strange(file, rows, cases)
     predicted = tuple(sorted(rows, key=lambda row: (row.pair_id, row.variant)))
     told = EvaluatedPlanner(
         name=file.planner,
         knows_region=False,
         settings=None,
-        bound=all(row.inputs_sha256 for row in rows if row.status == "ok"),
+        bound=_are_bound([row for row in rows if row.status == "ok"]),
         statuses=_statuses(predicted, cases),
     )
     return Answers(told, predicted, encode_predictions(predicted))
+
+
+def _are_bound(rows: Sequence[PredictedRow]) -> bool:
+    """Tell whether there are trajectories and all say from which pixels they are: nothing is bound where none is."""
+    return bool(rows) and all(row.inputs_sha256 for row in rows)
+
+
+def why_unbound(planner: EvaluatedPlanner) -> str:
+    """Return in words why a planner is not bound to pixels; empty when it is."""
+    if planner.bound:
+        return ""
+    is_any = any(counts.get("ok", 0) for counts in planner.statuses.values())
+    return "rows without inputs_sha256" if is_any else "no ok row"
+
+
+def _refuse_others(file: AnswersFile, rows: Sequence[PredictedRow]) -> None:
+    """Raise AnswersError when rows say that they are another planner's: files that were mixed up become wrong ranks."""
+    other = next((row for row in rows if row.planner not in (None, file.planner)), None)
+    if other is not None:
+        raise AnswersError(
+            f"predictions {file.path} were given as {file.planner}, but line {other.line} says that they are of planner"
+            f" {quoted(other.planner or '')}: name the planner so (--predictions NAME=FILE), or name the file that is"
+            f" meant; a name that --predictions does not take must leave the rows' field `planner`"
+        )
 
 
 def _refuse_strange(file: AnswersFile, rows: Sequence[PredictedRow], cases: Sequence[Case]) -> None:

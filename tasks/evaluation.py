@@ -118,9 +118,11 @@ class EvaluatedPlanner(Strict):
     settings: Mapping[str, Any] | None
     """Identity settings of a built-in planner; None: its predictions came from a file."""
     bound: bool
-    """Whether every trajectory says from which pixels it was made; False: not bound to pixels."""
+    """Whether there are trajectories and each says from which pixels it was made; False: not bound to pixels."""
     statuses: Mapping[str, Mapping[str, Count]]
-    """For each variant, how many predictions came out how: ok, missing, ineligible and so on."""
+    """For each variant, how many predictions say of themselves what: ok, missing, ineligible and so on.
+
+    A trajectory of an `ok` prediction may still have a flaw, so scores and coverage count fewer as scored."""
 
 
 class Evaluation(Strict):

@@ -25,6 +25,8 @@ SHOWN: Final = 10
 _BOM: Final = b"\xef\xbb\xbf"
 _LONGEST_NAME: Final = 40
 """Characters of somebody else's text that a message repeats."""
+_LONGEST_ID: Final = 200
+"""Characters of an id that a message repeats: enough for every pair of a release."""
 _INTEGER_DIGITS: Final = 18
 """Integers with more digits are read as doubles, whose range they may leave."""
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
@@ -143,6 +145,12 @@ def odd_fields(row: dict[str, Any], required: Collection[str], optional: Collect
 def quoted(text: str) -> str:
     """Return somebody else's text as a message may show it: cut, and with nothing that a terminal would act on."""
     return ascii(text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}...")
+
+
+def quoted_id(text: str) -> str:
+    """Return somebody else's id as `quoted` does, whole or cut in the middle: ids tell things apart by their ends."""
+    half = _LONGEST_ID // 2
+    return ascii(text if len(text) <= _LONGEST_ID else f"{text[:half]}...{text[-half:]}")
 
 
 def told(value: Any) -> str:

@@ -25,6 +25,7 @@ from data_registry.trajectories import LARGEST, flaw_of, path_of_trajectory
 CTS_STEP_S: Final = 0.5
 """Grid of times at which source and edited prediction are compared; from 0 as far as the horizon lets it."""
 
+_NO_FAILURES: Final = ("ok", "ineligible")
 Mode = Literal["plain", "strict"]
 
 
@@ -172,7 +173,7 @@ def totals(scores: pl.DataFrame) -> list[Total]:
 
 
 def _totals(scores: pl.DataFrame) -> Iterator[Total]:
-    failed = ~scores["edited"].is_in(["ok", "ineligible"])
+    failed = ~scores["edited"].is_in(_NO_FAILURES)
     for metric in METRICS:
         values = scores[metric].drop_nulls()
         yield Total(metric, "plain", len(values), _mean(values))
@@ -189,3 +190,8 @@ def fates(scores: pl.DataFrame) -> dict[str, int]:
     """Return how many edited predictions ended how: `ok`, a status, or a flaw; most frequent first, then by name."""
     counted = Counter[str](scores["edited"].to_list())
     return dict(sorted(counted.items(), key=lambda entry: (-entry[1], entry[0])))
+
+
+def failures(scores: pl.DataFrame) -> dict[str, int]:
+    """Return how many edited predictions failed for which reason, in the order of `fates`."""
+    return {name: count for name, count in fates(scores).items() if name not in _NO_FAILURES}

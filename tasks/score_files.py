@@ -21,21 +21,23 @@ from data_registry.geometry import Array
 from data_registry.records import Prediction
 from data_registry.swept_distance import CONTACT_M
 from data_registry.trajectories import LARGEST
-from tasks.json_lines import JsonLinesError, Problems, Row, odd_fields, quoted, read_objects
+from tasks.json_lines import JsonLinesError, Problems, Row, odd_fields, quoted, quoted_id, read_objects, told
 
 SMALLEST_M2: Final = 0.05
 """Area of a region at least, square metres."""
 SMALLEST_CLEARANCE_M: Final = CONTACT_M
 """Clearance at least, metres: less than that is contact."""
 SPLITS: Final = ("train", "val", "test", "none")
-INFORMATIVE: Final = ("planner", "run_id", "seed", "reason", "frame", "native", "raw_text", "latency_s")
+INFORMATIVE: Final = ("planner", "run_id", "seed", "reason", "native", "raw_text", "latency_s")
 """Fields of a prediction that say more about it and decide no score."""
+FRAME: Final = "ego_rear_axle@LIDAR_TOP keyframe"
+"""The one frame that trajectories are scored in, as a row may name it: ego frame at the time of the keyframe."""
 LONGEST_REASON: Final = 300
 """Characters of a prediction's reason that are kept."""
 _REGION: Final = ("pair_id", "quad", "clearance_m", "family", "task", "scene")
 _PREDICTION: Final = ("pair_id", "variant", "status")
 _DIGESTS: Final = ("component_digest", "inputs_sha256")
-_OPTIONAL: Final = ("t", "xy", "heading", "schema_version", *_DIGESTS, *INFORMATIVE)
+_OPTIONAL: Final = ("t", "xy", "heading", "frame", "schema_version", *_DIGESTS, *INFORMATIVE)
 _REGION_ADVICE: Final = (
     'Each line must be {"pair_id": "...", "quad": [[x, y], [x, y], [x, y], [x, y]], "clearance_m": 1.0,'
     ' "family": "...", "task": "...", "scene": "..."}; correct the file and run the command again.'
@@ -64,6 +66,8 @@ class PredictedRow(Predicted):
     """Digest of the pictures that the planner was given; None: the row does not say."""
     line: int = 0
     """Line of the file, from 1."""
+    planner: str | None = None
+    """Planner that the row names; None: it names none."""
 
 
 def read_regions(path: Path) -> list[PairRegion]:
@@ -81,7 +85,7 @@ def read_regions(path: Path) -> list[PairRegion]:
             row.refuse(text)
         region = _region(row, "split" in content)
         if region.pair_id in lines:
-            row.refuse(f"repeats pair {quoted(region.pair_id)} of line {lines[region.pair_id]}")
+            row.refuse(f"repeats pair {quoted_id(region.pair_id)} of line {lines[region.pair_id]}")
         elif region.pair_id:
             found[region.pair_id], lines[region.pair_id] = region, number
     if not found and not problems.count:
@@ -144,9 +148,9 @@ def read_predictions(path: Path, pair_ids: Collection[str]) -> list[PredictedRow
         predicted = _predicted(row, content)
         case = (predicted.pair_id, predicted.variant)
         if predicted.pair_id and predicted.pair_id not in known:
-            row.refuse(f"pair {quoted(predicted.pair_id)} has no region")
+            row.refuse(f"pair {quoted_id(predicted.pair_id)} has no region")
         elif all(case) and case in lines:
-            row.refuse(f"repeats pair {quoted(case[0])}, {case[1]}, of line {lines[case]}")
+            row.refuse(f"repeats pair {quoted_id(case[0])}, {case[1]}, of line {lines[case]}")
         lines.setdefault(case, number)
         found.append(predicted)
     problems.refuse(_PREDICTION_ADVICE)
@@ -154,7 +158,7 @@ def read_predictions(path: Path, pair_ids: Collection[str]) -> list[PredictedRow
 
 
 def _foreign(content: Mapping[str, Any], planners: dict[str, int], line: int) -> Iterator[str]:
-    """Yield why a row is not one of this file: another form, or another planner than earlier rows."""
+    """Yield why a row is not one of this file: another form or frame, or another planner than earlier rows."""
     if content.get("schema_version", 1) != 1:
         yield "schema_version must be 1: update exceptiondrive"
     planner = content.get("planner")
@@ -164,6 +168,12 @@ def _foreign(content: Mapping[str, Any], planners: dict[str, int], line: int) ->
         if planner not in planners:
             other, where = next(iter(planners.items()))
             yield f"is of planner {quoted(planner)}, line {where} of {quoted(other)}: score one planner at a time"
+    frame = content.get("frame")
+    if frame not in (None, FRAME):
+        yield (
+            f"frame must be {FRAME!a} or absent, got {told(frame)}: positions are scored as those of the rear axle;"
+            " move them there first"
+        )
 
 
 def _predicted(row: Row, content: Mapping[str, Any]) -> PredictedRow:
@@ -179,6 +189,7 @@ def _predicted(row: Row, content: Mapping[str, Any]) -> PredictedRow:
         component_digest=row.digest("component_digest"),
         inputs_sha256=row.digest("inputs_sha256"),
         line=row.line,
+        planner=planner if isinstance(planner := content.get("planner"), str) else None,
     )
 
 

@@ -33,6 +33,8 @@ _SHOWN: Final = 10
 """Problems that an error spells out; the rest is a count."""
 _LONGEST: Final = 500
 """Characters of a problem that an error shows."""
+_LONGEST_KEY: Final = 60
+"""Characters of an override's key that an error shows."""
 _LARGEST_FILE: Final = 1_000_000
 """Bytes of a settings file."""
 
@@ -171,7 +173,15 @@ def load_settings(name_or_file: str, overrides: Sequence[str] = ()) -> Settings:
     if not isinstance(content, dict):
         raise SettingsError(f"settings {path} must be a mapping of fields, got {type(content).__name__}")
     problems = [problem for override in overrides if (problem := _override(content, override))]
-    return _checked(content, str(path), problems)
+    return _checked(content, _named_settings(name_or_file, overrides), problems)
+
+
+def _named_settings(name_or_file: str, overrides: Sequence[str]) -> str:
+    """Return where values came from: the settings as asked for, and which were overridden, whose values stay untold."""
+    keys = list(dict.fromkeys(override.partition("=")[0].strip() for override in overrides))
+    shown = [key[:_LONGEST_KEY] if key.isprintable() else ascii(key[:_LONGEST_KEY]) for key in keys[:_SHOWN]]
+    more = " ..." if len(keys) > _SHOWN else ""
+    return f"{name_or_file} with --set {', '.join(shown)}{more}" if keys else name_or_file
 
 
 def parse_settings(content: dict[str, Any], name: str) -> Settings:
@@ -266,7 +276,8 @@ def _describe(problem: Any) -> str:
         return f"{role}.backend: no back end {given!r}{_meant(given, known.split(', '))} The role has: {known}"
     text = f"{name or 'settings'}: {problem['msg'].removeprefix('Value error, ')}"
     plain = isinstance(problem["input"], str | int | float)
-    return f"{text}, got {problem['input']!r}" if plain else text
+    is_told = isinstance(problem["input"], str) and repr(problem["input"]) in text  # by a check of ours
+    return f"{text}, got {problem['input']!r}" if plain and not is_told else text
 
 
 def _meant(given: str, known: list[str]) -> str:

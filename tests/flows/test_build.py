@@ -144,7 +144,10 @@ def test_materialize_refuses_logs_of_another_dataset(place: Place, made: dict[st
     options = ["--set", "source.kind=nuscenes", "--set", f"source.root={place.logs}", "--set", "source.version=v1.0-x"]
     done = place.run("materialize", str(place.release), str(tmp_path / "out"), *options)
     assert done.returncode == 2
-    assert "was made from streetset logs, the settings name nuscenes logs: add --settings streetset" in done.stderr
+    assert (
+        "was made from streetset logs, the settings name nuscenes logs: name them with --settings sample, which brings"
+        in done.stderr
+    )
 
 
 def test_the_summary_names_what_was_left_out_and_why(place: Place, made: dict[str, Any], tmp_path: Path) -> None:

@@ -108,6 +108,22 @@ def test_wrong_options_are_one_document_as_well(words: list[str]) -> None:
     assert run(*words).stdout == ""
 
 
+@pytest.mark.parametrize("words", [["store", "gc"], ["store", "repair"], ["build"], ["build", "--dry-run"]], ids=str)
+def test_a_file_where_the_store_goes_is_refused(words: list[str], tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for place in (tmp_path / "file", tmp_path / "file" / "x"):
+        done = invoke(*words, "--store", str(place))
+        assert done.exit_code == 2
+        assert f"--store {place}: {tmp_path / 'file'} is no folder" in done.stderr
+
+
+def test_a_file_where_releases_go_is_refused_before_anything_is_built(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = invoke("build", "--releases", str(tmp_path / "file"), "--store", str(tmp_path / "store"))
+    assert (done.exit_code, f"--releases {tmp_path / 'file'}: " in done.stderr) == (2, True)
+    assert not (tmp_path / "store").exists()
+
+
 def test_garbage_collection_starts_no_store(tmp_path: Path) -> None:
     done = invoke("store", "gc", "--store", str(tmp_path / "mine"), "--json")
     assert done.exit_code == 2

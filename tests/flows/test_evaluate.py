@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -26,6 +29,7 @@ from flows import evaluation_assembly, serve
 from flows.artifacts import MAX_BYTES
 from flows.cli import app
 from flows.evaluate_release import evaluate_release
+from flows.evaluation_shown import coverage_rows, report_markdown
 from flows.evaluation_text import WIDTH, evaluation_text
 from flows.exits import exit_code
 from flows.server import PrefectServer
@@ -183,11 +187,11 @@ def test_the_text_fits_a_terminal_and_says_what_failed_and_what_is_not_bound(who
     assert max(map(len, plain.split("\n\n")[0].splitlines())) <= WIDTH
     assert "failed predictions" not in plain
     assert "not bound" not in plain
-    found["coverage"][0] |= {"failed": 3}
-    found["leaderboard"][0] |= {"bound": False, "planner": "elsewhere"}
+    found["coverage"][0] |= {"failed": 3, "failures": {"missing": 2, "not_finite": 1}}
+    found["leaderboard"][0] |= {"bound": False, "planner": "elsewhere", "why_unbound": "no ok row"}
     text = evaluation_text(found)
-    assert f"failed predictions: {found['coverage'][0]['planner']} 3" in text
-    assert "not bound to pixels: elsewhere" in text
+    assert f"failed predictions: {found['coverage'][0]['planner']} 3: missing 2, not_finite 1" in text
+    assert "not bound to pixels: elsewhere (no ok row)" in text
     assert whole["report"] in text
 
 
@@ -227,6 +231,75 @@ def test_predictions_from_a_file_are_scored_beside_built_in_ones(shared: Arena, 
     assert shared.opened("file").scores("still")["ur"].sum() == 0.0
 
 
+@pytest.fixture(scope="module")
+def outside(shared: Arena, asked: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Only planners from files, scored over 2 s: the page's own, one who says nothing, and one with gaps."""
+    folder = tmp_path_factory.mktemp("outside")
+    (folder / "asked").symlink_to(asked)
+    subprocess.run([sys.executable, "-c", _page_program("outside.py")], cwd=folder, check=True)
+    lines = (folder / "P.jsonl").read_text().splitlines()
+    lines = [line for line in lines if json.loads(line)["variant"] == "edited"]
+    broken = json.dumps(json.loads(lines[1]) | {"xy": [[0, 0], *[[None, 0]] * 6]})
+    (folder / "gaps.jsonl").write_text("\n".join([broken, *lines[2:]]))
+    (folder / "silent.jsonl").touch()
+    files = [f"steady={folder / 'P.jsonl'}", *(f"{name}={folder / name}.jsonl" for name in ("gaps", "silent"))]
+    settings = [*shared.settings, "score.horizon_s=2"]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(evaluation_content, "pictures_of", partial(evaluation_content.pictures_of, limit=1))
+        return shared.evaluate(planners=["none"], predictions=files, name="outside", set=settings)
+
+
+def _page_program(name: str) -> str:
+    page = (CHECKOUT / "docs" / "planners.md").read_text(encoding="utf-8")
+    [program] = re.findall(rf"```python file={re.escape(name)}\n(.*?)```", page, re.DOTALL)
+    return str(program)
+
+
+def test_the_page_s_planner_is_scored_without_built_in_ones_and_bound_to_pixels(
+    shared: Arena, outside: dict[str, Any], whole: dict[str, Any]
+) -> None:
+    assert {row["planner"] for row in outside["coverage"]} == {"steady", "gaps", "silent"}
+    planners = {one.name: one for one in shared.opened("outside").evaluation.planners}
+    assert {name: one.bound for name, one in planners.items()} == {"steady": True, "gaps": True, "silent": False}
+    assert shared.opened("outside").scores("steady")["edited"].unique().to_list() == ["ok"]
+
+
+def test_an_evaluation_says_how_scores_were_made_why_predictions_failed_and_what_binds_nothing(
+    shared: Arena, outside: dict[str, Any], whole: dict[str, Any]
+) -> None:
+    pairs = outside["pairs"]
+    assert outside["settings"] == shared.opened("outside").evaluation.settings
+    rows = {row["planner"]: row["failures"] for row in outside["coverage"]}
+    assert rows == {"steady": {}, "gaps": {"missing": 1, "not_finite": 1}, "silent": {"missing": pairs}}
+    text = evaluation_text(outside)
+    assert "\nnot the default scores: body zoe, horizon 2 s\n" in text
+    assert "\nfailed predictions: gaps 2: missing 1, not_finite 1\n" in text
+    assert "\nnot bound to pixels: silent (no ok row)\n" in text
+    assert max(map(len, text.split("\n\nevaluation ")[0].splitlines())) <= WIDTH
+    assert whole["settings"]["horizon_s"] == 3.0
+    assert "default scores" not in evaluation_text(whole)
+    assert "Scored with body zoe, horizon 2 s." in report_markdown(outside)
+    assert [row["failures"] for row in coverage_rows(outside)] == ["missing 1, not_finite 1", f"missing {pairs}", "-"]
+
+
+def test_the_page_s_check_finds_every_digest_right(shared: Arena, asked: Path, demo: Demo, tmp_path: Path) -> None:
+    line = (asked / "cases.jsonl").read_text().splitlines()[1]
+    pair = json.loads(line)["pair_id"]
+    done = _run("materialize", str(shared.release), str(tmp_path / "pictures"), "--pair", pair, *shared.words)
+    assert done.exit_code == 0, done.output
+    (tmp_path / ".work/store").mkdir(parents=True)
+    (tmp_path / ".work/store/streetset").symlink_to(demo.logs)
+    (tmp_path / "asked").mkdir()
+    for wrong, code in ((line, 0), (line.replace('"pixels_sha256": "', '"pixels_sha256": "0'), 1)):
+        (tmp_path / "asked/cases.jsonl").write_text(wrong)
+        ended = subprocess.run([sys.executable, "-c", _page_program("check.py")], cwd=tmp_path, capture_output=True)
+        assert ended.returncode == code, ended.stderr
+
+
+def test_the_readme_says_how_many_pairs_the_demo_has(whole: dict[str, Any]) -> None:
+    assert f"safe on all {whole['pairs']} pairs of the demo" in (CHECKOUT / "README.md").read_text(encoding="utf-8")
+
+
 @pytest.mark.usefixtures("few_pictures")
 def test_predictions_without_digests_are_scored_and_said_not_to_be_bound(
     shared: Arena, asked: Path, tmp_path: Path
@@ -247,7 +320,7 @@ def test_predictions_without_digests_are_scored_and_said_not_to_be_bound(
     report = opened.read("report.html").decode()
     assert "not bound to pixels" in report
     assert "<title>unbound · Planners on exceptiondrive-sample" in report
-    assert "not bound to pixels: still" in evaluation_text(found)
+    assert "not bound to pixels: still (rows without inputs_sha256)" in evaluation_text(found)
 
 
 @pytest.mark.parametrize("name", ["inputs_sha256", "component_digest"])
@@ -273,8 +346,16 @@ def test_predictions_from_other_pixels_are_refused_with_their_lines(
         (["--predictions", "mine"], "--predictions takes NAME=FILE"),
         (["--predictions", "mine=gone.jsonl"], "there is no file of predictions gone.jsonl"),
         (["--predictions", "stop=README.md"], "two planners are called stop"),
-        (["--set", "score.body=bus"], "there is no body 'bus'"),
-        (["--set", "source.kind=nuscenes"], "was made from streetset logs, the settings name nuscenes logs"),
+        (
+            ["--set", "score.body=bus"],
+            "settings sample with --set source.root, source.version, run.poll_s, run.lease_s, score.body, store.path:"
+            " score.body: there is no body 'bus'; there are zoe, zoe_lidar_0944, zoe_lidar_0986, zoe_wide `exceptiond",
+        ),
+        (["--set", "score.horizon_s=10"], "planners end at 3 s, so all of them would count as failed. Score 3 s or"),
+        (["--planners", "none"], "choose built-in ones, or predictions of another with --predictions NAME=FILE"),
+        (["--planners", "none", "--planners", "stop"], "no planner 'none'"),
+        (["--store", "README.md"], "--store README.md: README.md is no folder"),
+        (["--set", "source.kind=nuscenes"], "nuscenes logs: name them with --settings sample, which"),
         (["--set", "run.mode=workers"], "prefect deployment run evaluate-release -p mode=workers"),
     ],
 )
@@ -287,6 +368,16 @@ def test_wrong_options_are_refused_before_a_server_is_asked_for(
     done = _run("evaluate", str(shared.release), *shared.words, *words)
     assert text in " ".join(done.output.split())
     assert done.exit_code == (3 if "mode=workers" in text else 2)
+
+
+@pytest.mark.parametrize("out", ["file", "file/x"])
+def test_a_file_where_cases_go_is_refused(
+    shared: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("file").touch()
+    done = _run("cases", str(shared.release), out, *shared.words)
+    assert (done.exit_code, f"OUT {out}: file is no folder" in done.output) == (2, True)
 
 
 def test_what_is_no_release_is_refused(tmp_path: Path) -> None:

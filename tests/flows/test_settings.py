@@ -66,6 +66,19 @@ def test_a_wrong_setting_is_named_with_what_it_may_be(override: str, words: str)
     assert "exceptiondrive settings" in str(caught.value)
 
 
+def test_an_error_says_where_the_values_came_from_and_says_them_once(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load_settings("sample", ["score.body=foo", "store.ledger=postgresql://me:secret@host/x", "store.blobs=s3://x"])
+    first, problem, *_ = str(caught.value).splitlines()
+    assert first == "1 problem in settings sample with --set score.body, store.ledger, store.blobs:"
+    assert problem.endswith("there is no body 'foo'; there are zoe, zoe_lidar_0944, zoe_lidar_0986, zoe_wide")
+    path = tmp_path / "mine.yaml"
+    path.write_text("score: {body: foo}")
+    with pytest.raises(SettingsError) as caught:
+        load_settings(str(path))
+    assert str(caught.value).startswith(f"1 problem in settings {path}:")
+
+
 def test_wrong_overrides_and_wrong_fields_come_together() -> None:
     with pytest.raises(SettingsError, match="3 problems in settings") as caught:
         load_settings("sample", ["nonsense", "run.attempts=0", "run.mode=["])

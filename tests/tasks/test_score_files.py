@@ -18,6 +18,7 @@ from data_registry.records import Prediction
 from tasks import json_lines
 from tasks.score import score
 from tasks.score_files import (
+    FRAME,
     PredictionsFileError,
     RegionsFileError,
     read_predictions,
@@ -128,6 +129,11 @@ BAD_PREDICTIONS: list[tuple[Any, str]] = [
     (PREDICTION | {"inputs_sha256": 1}, "inputs_sha256 must be 64 lower-case hex digits, got 1"),
     (PREDICTION | {"schema_version": 2}, "schema_version must be 1"),
     (PREDICTION | {"planner": "other"}, "is of planner 'other', line 1 of 'mine': score one planner at a time"),
+    (
+        PREDICTION | {"frame": "lidar"},
+        "keyframe' or absent, got the text 'lidar': positions are scored as those of the",
+    ),
+    (PREDICTION | {"frame": ["ego"]}, "or absent, got a list of 1"),
     ('{"pair_id": ', "is not JSON: Expecting value at character 12"),
     ("[1, 2]", "is a list of 2, not an object {...}"),
     ("null", "is null, not an object {...}"),
@@ -152,6 +158,17 @@ def test_two_rows_about_one_case_are_refused(tmp_path: Path) -> None:
     other = {"pair_id": PAIR, "variant": "edited", "status": "error"}
     with pytest.raises(PredictionsFileError, match=r"line 3: repeats pair '.*', edited, of line 1"):
         read_predictions(put(tmp_path, PREDICTION, "", other), [PAIR])
+
+
+def test_ids_are_shown_whole_so_that_pairs_of_a_keyframe_are_told_apart(tmp_path: Path) -> None:
+    pair = f"streetset/scene-9001/{'c' * 32}/broken_down_car"
+    rows = [PREDICTION | {"pair_id": pair}, PREDICTION | {"pair_id": pair}]
+    with pytest.raises(PredictionsFileError, match=f"line 2: repeats pair '{pair}', edited, of line 1"):
+        read_predictions(put(tmp_path, *rows), [pair])
+    with pytest.raises(PredictionsFileError, match=f"pair '{pair}' has no region"):
+        read_predictions(put(tmp_path, rows[0]), [PAIR])
+    with pytest.raises(PredictionsFileError, match=r"pair 'a{100}\.\.\.b{100}' has no region"):
+        read_predictions(put(tmp_path, PREDICTION | {"pair_id": "a" * 999 + "b" * 999}), [PAIR])
 
 
 def test_all_problems_are_found_ten_shown_and_the_rest_counted(tmp_path: Path) -> None:
@@ -240,7 +257,7 @@ def test_a_pipe_is_refused_and_never_waited_for_and_a_link_to_a_file_is_read(tmp
 
 
 def test_informative_fields_are_welcome_and_a_failure_never_has_a_trajectory(tmp_path: Path) -> None:
-    more = {"planner": "mine", "run_id": 3, "seed": 1, "frame": "ego", "native": {"dx": [1]}, "raw_text": "x"}
+    more = {"planner": "mine", "run_id": 3, "seed": 1, "frame": FRAME, "native": {"dx": [1]}, "raw_text": "x"}
     told = (
         PREDICTION | more | {"latency_s": 0.1, "status": "truncated", "reason": "cut\x1b[0m at 4096", "heading": None}
     )
