@@ -17,7 +17,7 @@ from data_registry.blobs import write_atomically
 from data_registry.components.hazards_check import pair_problem, sensor_problem
 from data_registry.edits import EditFormError, compose
 from data_registry.identity import sha256
-from data_registry.manifest import ReleaseError
+from data_registry.manifest import ReleaseCorruptError, ReleaseError
 from data_registry.pictures import PictureError, Rgb, decode_crop, decode_mask, decode_rgb, encode_png, pixels_digest
 from data_registry.records import Keyframe
 from data_registry.release import Release
@@ -143,6 +143,7 @@ def edited_picture(release: Release, source: Source, keyframe: Keyframe, row: Ma
         row: a row of table views with is_edited set.
 
     Raises:
+        ReleaseCorruptError: the delta or the mask was changed after the release was made.
         MaterializeError: any of the three digests differs, or a picture cannot be decoded.
     """
     name = f"{row['pair_id']} {row['sensor_id']}"
@@ -154,6 +155,8 @@ def edited_picture(release: Release, source: Source, keyframe: Keyframe, row: Ma
         edit_mask = decode_mask(release.read(row["edit_mask"]), row["edit_mask"])
     except KeyError as error:
         raise MaterializeError(f"{name}: the source has no such view; {fix}") from error
+    except ReleaseCorruptError as error:
+        raise ReleaseCorruptError(f"{name}: {error}") from error
     except (PictureError, ReleaseError, ValueError) as error:
         raise MaterializeError(f"{name}: {error}") from error
     if sha256(content) != row["source_file_sha256"]:

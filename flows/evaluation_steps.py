@@ -69,7 +69,7 @@ def render(work: Evaluating, scored: Scored, counted: Counted) -> str:
     def report() -> tuple[str]:
         tell("report", 0, None)
         pictures = content.pictures_of(scored, work.steps.cases, work.release, work.source)
-        page = render_report(content.page_of(scored, counted, work.release, pictures))
+        page = render_report(content.page_of(work.name, scored, counted, work.release, pictures))
         tell("report", 1, 1)
         return (page,)
 

@@ -29,7 +29,10 @@ ROLE: Final = "planner"
 """What seeds of planners are derived for."""
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _SHOWN: Final = 10
-_PAIR_COLUMNS: Final = ("pair_id", "keyframe_id", "scene", "split", "task", "family", "subset", "timestamp_us", "speed")
+_PAIR_COLUMNS: Final = (
+    *("pair_id", "keyframe_id", "keyframe_sha256", "scene", "split", "task", "family", "subset", "timestamp_us"),
+    "speed",
+)
 _VIEW_COLUMNS: Final = (
     *("pair_id", "sensor_id", "frame_offset", "timestamp_us", "width", "height", "is_edited"),
     *("source_file_sha256", "edited_pixels_sha256"),
@@ -159,12 +162,16 @@ def _keyframe_problems(pair: Row, views: list[Row], keyframe: Keyframe) -> Itera
     for name, mine, its in zip(("scene", "split", "time", "speed"), here, there, strict=True):
         if mine != its:
             yield f"the logs say {name} {mine!a}, the release says {str(its)[:100]!a}"
+    differs = here != there
     cameras = {(camera.sensor_id, camera.frame_offset): camera for camera in keyframe.cameras}
     known = {(row["sensor_id"], row["frame_offset"]): row for row in views}
     for key in sorted({*known, *(key for key, camera in cameras.items() if camera.sha256 is not None)}):
         problem = _picture_problem(known.get(key), cameras.get(key))
         if problem:
+            differs = True
             yield f"{key[0][:100]!a} at offset {key[1]} {problem}"
+    if not differs and keyframe.moment_digest != pair["keyframe_sha256"]:
+        yield "calibration, objects, motion or map of its keyframe are others in the logs than in the release's"
 
 
 def _picture_problem(row: Row | None, camera: Camera | None) -> str | None:

@@ -381,7 +381,9 @@ def _require_sound(folder: Path, digest: identity.Digest) -> None:
     try:
         found = _opened(folder).digest
     except EvaluationError as error:
-        raise EvaluationCorruptError(f"{error}; delete {folder} and evaluate again") from error
+        raise EvaluationCorruptError(
+            f"{folder} holds this evaluation, but was changed since: delete it and evaluate again"
+        ) from error
     if found != digest:
         raise EvaluationCorruptError(f"{folder} holds evaluation {found[:12]}: delete it and evaluate again")
 

@@ -99,9 +99,9 @@ def standings(scored: Scored, counted: Counted) -> list[Standing]:
 
 
 def page_of(
-    scored: Scored, counted: Counted, release: Release, pictures: Mapping[str, Sequence[PairPicture]]
+    name: str, scored: Scored, counted: Counted, release: Release, pictures: Mapping[str, Sequence[PairPicture]]
 ) -> EvaluationPage:
-    """Return all that the report shows."""
+    """Return all that the report of the evaluation of that name shows."""
     manifest, settings = release.manifest, scored.settings
     planners = [scored.answers[line.planner].planner for line in standings(scored, counted)]
     return EvaluationPage(
@@ -127,6 +127,7 @@ def page_of(
         body=BODIES[settings.body],
         horizon_s=settings.horizon_s,
         clearance_factor=settings.clearance_factor,
+        name=name,
     )
 
 

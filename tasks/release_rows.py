@@ -128,6 +128,7 @@ def _pair_row(pair: Pair) -> Row:
     return {
         "pair_id": pair.id,
         "keyframe_id": keyframe.id,
+        "keyframe_sha256": keyframe.moment_digest,
         "dataset": keyframe.dataset,
         "scene": keyframe.scene,
         "sample_token": keyframe.token,

@@ -148,7 +148,7 @@ def _score(pair: PairRegion, edited: Predicted, source: Predicted) -> dict[str, 
     row |= dict.fromkeys(METRICS)
     row |= {"edited": edited.status, "source": source.status, "reason": ""}
     if edited.t is None or edited.xy is None:
-        return row | {"reason": f"edited: {edited.status}"}
+        return row | {"reason": f"edited: {edited.status} ({edited.reason})"}
     away = float(shapely.distance(hulls(path_of(edited.t, edited.xy)), shapely.polygons(pair.quad)).min())
     away = 0.0 if away <= 1e-6 else away
     safe, required = float(away > 0), pair.clearance_m

@@ -21,6 +21,9 @@ PAIRS: Final = TableSchema(
     {
         "pair_id": _PAIR,
         "keyframe_id": Column(_TEXT, "keyframe id: <dataset>/<scene>/<sample token>"),
+        "keyframe_sha256": Column(
+            _TEXT, "digest of what the logs say there, history left out: pictures, calibration, objects, motion, map"
+        ),
         "dataset": Column(_TEXT, "nuscenes or streetset"),
         "scene": Column(_TEXT, "scene name"),
         "sample_token": Column(_TEXT, "nuScenes sample token"),
@@ -188,7 +191,7 @@ LINEAGE: Final = TableSchema(
 HAZARDS: Final = register(
     Component(
         "hazards",
-        2,
+        3,
         (PAIRS, VIEWS, REGIONS, MEASUREMENTS, DECISIONS, REJECTIONS, SCREENINGS, LINEAGE),
         hazards_check.check,
     )

@@ -204,6 +204,16 @@ class Keyframe(Record):
         return identity.keyframe_id(self.dataset, self.scene, self.token)
 
     @cached_property
+    def moment_digest(self) -> identity.Digest:
+        """Sha256 of all that the logs say at time 0 and after it: pictures, calibration, objects, motion and map.
+
+        Left out is the history, of which each build takes as much as it is told: what releases know a keyframe by.
+        """
+        now = tuple(camera for camera in self.cameras if camera.frame_offset == 0)
+        motion = self.motion.model_copy(update={"history": ()})
+        return self.model_copy(update={"cameras": now, "motion": motion}).payload_digest
+
+    @cached_property
     def ground(self) -> GroundPlane:
         """Local road surface, fitted to the annotated boxes' bottoms."""
         bottoms = [note.box.corners()[:4].mean(axis=0) for note in self.annotations]

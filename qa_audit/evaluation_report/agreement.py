@@ -23,7 +23,7 @@ class PageError(ValueError):
 def require_agreement(page: EvaluationPage) -> None:
     """Raise PageError, with the first ten problems, when the page's parts do not fit together."""
     problems = _schemas(page) or [*_names(page), *_pictures(page)]
-    problems = problems or [*_coverage(page), *_summary(page)]
+    problems = problems or [*_coverage(page), *_summary(page), *_sensitivity(page)]
     if problems:
         more = f"\n... and {len(problems) - SHOWN_PROBLEMS} more" if len(problems) > SHOWN_PROBLEMS else ""
         raise PageError("the report's parts do not agree:\n" + "\n".join(problems[:SHOWN_PROBLEMS]) + more)
@@ -130,3 +130,16 @@ def _summary(page: EvaluationPage) -> list[str]:
                     f"summary of {planner!r}, {level} {group!r}, {metric} {mode}: n {n}, scores have {ours}"
                 )
     return problems
+
+
+def _sensitivity(page: EvaluationPage) -> list[str]:
+    """Return where the evaluation's own setting is not about the pairs that the scores count."""
+    rows = page.sensitivity.filter("is_default").select("planner", "parameter", "metric", "n").iter_rows()
+    counted = {
+        name: dict(frame.select(pl.col(METRICS).count()).row(0, named=True)) for name, frame in page.scores.items()
+    }
+    return [
+        f"sensitivity of {planner!r} to {parameter}, {metric}: n {n}, scores have {counted[planner].get(metric, 0)}"
+        for planner, parameter, metric, n in rows
+        if counted[planner].get(metric, 0) != n
+    ]

@@ -18,6 +18,8 @@ from data_registry.pictures import Rgb
 PICTURE_WIDTH: Final = 800
 PICTURE_QUALITY: Final = 80
 """Pictures of a report are for looking at, not for measuring: 800 pixels wide they weigh some 60 KB each."""
+UNNAMED: Final = "default"
+"""Name of an evaluation that nobody named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,13 @@ class EvaluationPage:
     """Which means the order follows: they are the ones that leaderboard, heat map and tables show large."""
     clearance_factor: float = 1.0
     """By which the evaluation multiplied the clearance that each task requires."""
+    name: str = ""
+    """The evaluation's name, which tells several of one release apart; empty or UNNAMED is not shown."""
+
+    @property
+    def heading(self) -> str:
+        """The title, led by the evaluation's name: a browser's tab and a narrow header show how it begins."""
+        return self.title if self.name in ("", UNNAMED) else f"{self.name} · {self.title}"
 
     @property
     def ranked(self) -> list[ShownPlanner]:

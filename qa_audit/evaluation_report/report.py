@@ -14,7 +14,7 @@ from qa_audit.evaluation_report.cells import PLOT_WIDTH, TINTS
 from qa_audit.evaluation_report.page import EvaluationPage
 from qa_audit.evaluation_report.payload import as_json, payload
 from qa_audit.evaluation_report.tables import GROUP_METRICS, LEVELS, Tables, overall
-from qa_audit.evaluation_report.wording import METRIC_WORDS
+from qa_audit.evaluation_report.wording import METRIC_WORDS, p_value
 
 _TEMPLATES: Final = Path(__file__).parents[1] / "templates" / "evaluation_report"
 _STYLES: Final = ("base.css", "tables.css", "pairs.css")
@@ -42,6 +42,7 @@ def render_report(page: EvaluationPage) -> str:
             levels=LEVELS,
             group_metrics=(*GROUP_METRICS, "coverage"),
             metric_words=METRIC_WORDS,
+            p_value=p_value,
             tints=TINTS,
             plot_width=PLOT_WIDTH,
             policy=_policy(style, script),

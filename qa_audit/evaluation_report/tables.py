@@ -13,12 +13,13 @@ from qa_audit.evaluation_report import links
 from qa_audit.evaluation_report.agreement import outcome_of
 from qa_audit.evaluation_report.cells import Axis, Cell, Figures, axis_over, group_name, groups_of
 from qa_audit.evaluation_report.page import EvaluationPage, ShownPlanner
-from qa_audit.evaluation_report.wording import OUTCOME_WORDS, number, p_value, titled
+from qa_audit.evaluation_report.reach import ALPHA, Beyond, beyond_reach, least_adjusted
+from qa_audit.evaluation_report.wording import NONE, OUTCOME_WORDS, number, p_value, titled
 
 LEVELS: Final = {"family": "Families", "task": "Tasks", "split": "Source splits"}
 GROUP_METRICS: Final = ("hcc", "ur", "hpr", "cts")
-ALPHA: Final = 0.05
 _TINTED: Final = ("hcc", "ur", "hpr")
+_DIFFER: Final = "differ"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,20 @@ class Comparison:
     p: str
     p_adjusted: str
     differs: bool
+    verdict: str
+    """What the adjusted p value says, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A mean under a changed setting."""
+
+    cell: Cell
+    """Without a link when it is over other pairs than the evaluation's own, which no list of the page shows."""
+    change: str = ""
+    """From the evaluation's own setting; empty when the pairs are not the same."""
+    pairs: str = ""
+    """How many pairs it is over where these are others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +78,13 @@ class SensitivityTable:
     parameter: str
     settings: list[tuple[str, bool]]
     """Value, and whether it is the evaluation's own."""
-    rows: list[tuple[ShownPlanner, dict[str, list[tuple[Cell, str]]]]]
-    """A planner's cells by metric, each with its change from the evaluation's own setting."""
+    rows: list[tuple[ShownPlanner, dict[str, list[Changed]]]]
+    """A planner's cells by metric, one for each setting."""
+
+    @property
+    def has_other_pairs(self) -> bool:
+        """Whether a mean is over other pairs than the evaluation's own."""
+        return any(one.pairs for _, by_metric in self.rows for cells in by_metric.values() for one in cells)
 
 
 class Tables:
@@ -190,7 +210,17 @@ class Tables:
         rows = self.page.differences.filter(pl.col("metric") == metric).rows(named=True)
         axis = axis_over([row[key] for row in rows for key in ("difference", "low", "high")], metric, centred=True)
         ordered = sorted(rows, key=lambda row: -abs(row["difference"] or 0.0))
-        return axis, [_comparison(row, axis) for row in ordered]
+        scenes = self._tested_scenes()
+        reach = dict(zip(scenes, least_adjusted(scenes), strict=True))
+        return axis, [_comparison(row, axis, reach.get(row["scenes"], 0.0)) for row in ordered]
+
+    def _tested_scenes(self) -> list[int]:
+        """Return the scenes of each difference that was tested; all metrics are corrected for together."""
+        return self.page.differences.filter(pl.col("p").is_not_null())["scenes"].to_list()
+
+    def beyond_reach(self) -> Beyond | None:
+        """Return the tests of differences that can show nothing, None when all can."""
+        return beyond_reach(self._tested_scenes())
 
     def difference_metrics(self) -> list[str]:
         """Return the metrics that differences are about, the primary one first."""
@@ -259,7 +289,8 @@ def _count(count: int, href: str) -> Cell:
     return Cell(f"{count:,}", href if count else "", n=count)
 
 
-def _comparison(row: dict[str, Any], axis: Axis) -> Comparison:
+def _comparison(row: dict[str, Any], axis: Axis, least: float) -> Comparison:
+    """Return a difference as shown; `least`: the smallest adjusted p value that it could come to."""
     metric, value = row["metric"], row["difference"]
     has_interval = row["low"] is not None and row["high"] is not None
     ends = [number(row[key], metric, signed=True) for key in ("low", "high")]
@@ -271,21 +302,35 @@ def _comparison(row: dict[str, Any], axis: Axis) -> Comparison:
         row["reason"],
         plot=None if value is None else axis.plot(value, row["low"], row["high"]),
     )
-    adjusted = row["p_adjusted"]
-    differs = adjusted is not None and adjusted < ALPHA
-    return Comparison(row["planner_a"], row["planner_b"], cell, p_value(row["p"]), p_value(adjusted), differs)
+    verdict = _verdict(row["p_adjusted"], least)
+    p, adjusted = p_value(row["p"]), p_value(row["p_adjusted"])
+    return Comparison(row["planner_a"], row["planner_b"], cell, p, adjusted, verdict == _DIFFER, verdict)
 
 
-def _changed(row: dict[str, Any] | None, default: dict[str, Any] | None) -> tuple[Cell, str]:
-    """Return a mean's cell, and its change from the default's."""
-    if row is None or row["mean"] is None:
-        return Cell("–", reason="no pair"), ""
-    same = default is not None and row["n"] == default["n"]  # a horizon decides which trajectories are too short
-    href = links.pairs_link(row["planner"], links.SCORED if same else links.COUNTED, sort=row["metric"])
-    cell = Cell(number(row["mean"], row["metric"]), href, n=row["n"] if same else 0)
-    if row["is_default"] or default is None or default["mean"] is None:
-        return cell, ""
-    return cell, number(row["mean"] - default["mean"], row["metric"], signed=True)
+def _verdict(adjusted: float | None, least: float) -> str:
+    if adjusted is None:
+        return "not tested"
+    if adjusted <= ALPHA:
+        return _DIFFER
+    return "cannot be shown" if least > ALPHA else "not shown to differ"
+
+
+def _changed(row: dict[str, Any] | None, default: dict[str, Any] | None) -> Changed:
+    """Return a mean beside the default's.
+
+    A setting only decides which trajectories are long enough: the pairs of one contain those of the other, so that as
+    many are the same ones.
+    """
+    if row is None or default is None or (row["mean"] is None and not default["n"]):
+        return Changed(Cell(NONE, reason="no pair"))
+    text = number(row["mean"], row["metric"])
+    if row["n"] != default["n"]:
+        reason = "over other pairs than this evaluation scores: neither its change nor their list can be shown"
+        return Changed(Cell(text, n=row["n"], reason=reason), pairs=f"{row['n']:,} pairs, not {default['n']:,}")
+    cell = Cell(text, links.pairs_link(row["planner"], links.SCORED, sort=row["metric"]), n=row["n"])
+    if row["is_default"]:
+        return Changed(cell)
+    return Changed(cell, number(row["mean"] - default["mean"], row["metric"], signed=True))
 
 
 def _natural(text: str) -> tuple[float, str]:

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from data_registry.manifest import ReleaseCorruptError
 from data_registry.materialize import MaterializeError, UnknownPairError, edited_picture, materialize
 from data_registry.pictures import decode_rgb, encode_png, pixels_digest
 from data_registry.release import Release, open_release
@@ -97,7 +98,7 @@ def test_a_changed_delta_is_refused(tmp_path: Path):
     published = publish(build(tmp_path), tmp_path / "releases")
     path = next(iter(sorted(published.path.resolve().glob("deltas/**/CAM_FRONT.png"))))
     path.write_bytes(encode_png(np.zeros((24, 30, 3), dtype=np.uint8)))
-    with pytest.raises(MaterializeError, match="was changed after the release was made"):
+    with pytest.raises(ReleaseCorruptError, match=r"CAM_FRONT.*was changed after the release was made"):
         materialize(open_release(published.path), Logs(), tmp_path / "out")
 
 

@@ -140,7 +140,7 @@ def test_a_newer_manifest_and_a_newer_component_are_their_own_error(release: Pat
     (release / "manifest.json").write_bytes(content.replace(b'"schema":1', b'"schema":2'))
     with pytest.raises(ReleaseSchemaError, match="update exceptiondrive"):
         verify(release)
-    (release / "manifest.json").write_bytes(content.replace(b'"schema_version":2', b'"schema_version":9'))
+    (release / "manifest.json").write_bytes(content.replace(b'"schema_version":3', b'"schema_version":9'))
     with pytest.raises(ReleaseSchemaError, match="schema version 9"):
         verify(release)
     (release / "manifest.json").write_bytes(content.replace(b'"hazards":{', b'"tomorrow":{'))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from data_registry.cameras import pinhole
 from data_registry.identity import canonical_json
 from data_registry.materialize import materialize
 from data_registry.pictures import decode_rgb, pixels_digest
-from data_registry.records import Keyframe, PathPoint, Pose
+from data_registry.records import Keyframe, Motion, PathPoint, Pose
 from data_registry.release import Release, open_release
 from tasks.cases import CasesError, benchmark_cases, benchmark_keyframes, case_rows, region_rows
 from tasks.publish import publish
@@ -42,6 +43,10 @@ def given(**changes: Any) -> dict[str, Keyframe]:
     """The logs' keyframe, or one that differs."""
     frame = keyframe("aaaa").model_copy(update=changes)
     return {"streetset/town/aaaa": frame}
+
+
+def moved(*future: PathPoint) -> Motion:
+    return keyframe("aaaa").motion.model_copy(update={"future": future})
 
 
 def test_only_benchmark_pairs_are_asked_about_each_in_both_variants(release: Release) -> None:
@@ -84,6 +89,14 @@ STRANGERS: dict[str, tuple[dict[str, Keyframe], str]] = {
     "none at all": ({}, "its keyframe is not among those given"),
     "another one": ({"streetset/town/aaaa": keyframe("bbbb")}, "the keyframe given for it is streetset/town/bbbb"),
     "another split": (given(split="train"), "the logs say split 'train', the release says 'val'"),
+    "another way after the keyframe": (
+        given(motion=moved(PathPoint(t=0.5, x=4.0, y=1.0, heading=0.0))),
+        "calibration, objects, motion or map of its keyframe are others in the logs",
+    ),
+    "another map": (
+        given(map=keyframe("aaaa").map.model_copy(update={"layers_sha256": "0" * 64})),
+        "calibration, objects, motion or map of its keyframe are others in the logs",
+    ),
     "another speed": (
         given(motion=keyframe("aaaa").motion.model_copy(update={"speed": 7.5})),
         "the logs say speed 7.5, the release says '8.0'",
@@ -209,7 +222,8 @@ def test_calibration_goes_through_the_keyframe(release: Release) -> None:
     past = (PathPoint(t=-0.5, x=-4.0, y=0.1, heading=0.01),)
     motion = keyframe("aaaa").motion.model_copy(update={"history": past})
     frame = given(cameras=cameras, motion=motion)["streetset/town/aaaa"]
-    (row, _) = case_rows(benchmark_cases(release, {frame.id: frame}), Logs().file_name)
+    cases = [replace(case, keyframe=frame) for case in benchmark_cases(release, given())]
+    (row, _) = case_rows(cases, Logs().file_name)
     assert row["past"] == [{"t": -0.5, "x": -4.0, "y": 0.1, "heading": 0.01}]
     camera_to_ego = np.array(row["cameras"][1]["camera_to_ego"])
     there = pinhole(frame, frame.view("CAM_FRONT"))

@@ -178,7 +178,7 @@ def test_a_damaged_or_newer_evaluation_is_refused(
     with pytest.raises(error, match=text):
         read_evaluation(written.path, release)
     if error is not EvaluationMissingError:
-        with pytest.raises(EvaluationCorruptError, match=r"delete .* and evaluate again"):
+        with pytest.raises(EvaluationCorruptError, match=r"was changed since: delete it and evaluate again"):
             write_evaluation(draft(release))
 
 

@@ -35,22 +35,54 @@ function regionShapes(pair, place, k) {
   ];
 }
 
+/** Where the body is at whole seconds. */
+const atSeconds = (way) => [1, 2, 3, 4, 5].map((time) => poseAt(way, time)).filter((pose) => pose);
+
 /** One way in the plan: swept body, line, and where the body is at whole seconds. */
-function wayShapes(planner, way, variant, place, labelled) {
+function wayShapes(planner, way, variant, place) {
   const group = svg("g", { class: `${colour(planner)} ${variant}`, "data-planner": planner.name, "data-variant": variant });
   group.append(svg("g", { class: `tube ${variant}` }, sweep(way).map((one) => svg("polygon", { points: points(one, place) }))));
   const line = way.x.map((x, index) => [x, way.y[index]]);
-  const seconds = [1, 2, 3, 4, 5].map((time) => poseAt(way, time)).filter((pose) => pose);
+  const seconds = atSeconds(way);
   if (variant === "edited") group.append(...seconds.map((pose) => svg("polygon", { class: "print", points: points(footprint(pose), place) })));
   group.append(svg("polyline", { class: `way ${variant}`, points: points(line, place) }));
-  let free = Infinity; // labels of a body that stands would lie on each other
   for (const pose of variant === "edited" ? seconds : []) {
     const [x, y] = place([pose[1], pose[2]]);
     group.append(svg("circle", { class: "tick", cx: x.toFixed(1), cy: y.toFixed(1), r: 3.2 }));
-    if (labelled && Math.abs(free - y) > 14) group.append(svg("text", { x: (x + 7).toFixed(1), y: (y + 4).toFixed(1) }, `${pose[0]} s`));
-    free = y;
   }
   return group;
+}
+
+/** Texts of the plan, each where it fits among those before it: of a body that stands, or of several on one way. */
+class Labels {
+  constructor(width) { this.width = width; this.boxes = []; }
+
+  /** The text at the first place [x, y] (its left end, its base line) that is free; null when none is. */
+  at(places, text, name) {
+    const wide = 6.4 * text.length + 4;
+    for (const [x, y] of places) {
+      const box = [x, y - 11, x + wide, y + 3];
+      if (x < 0 || box[2] > this.width || this.boxes.some((one) => box[0] < one[2] && one[0] < box[2] && box[1] < one[3] && one[1] < box[3])) continue;
+      this.boxes.push(box);
+      return svg("text", { class: name, x: x.toFixed(1), y: y.toFixed(1) }, text);
+    }
+    return null;
+  }
+}
+
+/** The seconds of a way, beside the body; those of a body that stands together, such as 2 – 3 s. */
+function timeLabels(way, place, labels) {
+  const spots = [];
+  for (const pose of atSeconds(way)) {
+    const [x, y] = place([pose[1], pose[2]]), last = spots[spots.length - 1];
+    if (last && Math.hypot(x - last.x, y - last.y) < 6) last.until = pose[0];
+    else spots.push({ x, y, pose, from: pose[0], until: pose[0] });
+  }
+  return spots.map(({ y, pose, from, until }) => {
+    const across = footprint(pose).map((corner) => place(corner)[0]), text = from === until ? `${from} s` : `${from} – ${until} s`;
+    const right = Math.max(...across) + 5, left = Math.min(...across) - 9 - 6.4 * text.length;
+    return labels.at([4, -11, 19].flatMap((down) => [[right, y + down], [left, y + down]]), text, "time");
+  });
 }
 
 function egoShapes(place) {
@@ -73,23 +105,31 @@ function planView(pair, chosen) {
     const row = place([x, 0])[1].toFixed(1);
     picture.append(svg("line", { class: "gridline", x1: 0, x2: width, y1: row, y2: row }), svg("text", { x: 6, y: (row - 4).toFixed(1) }, `${x} m`));
   }
-  picture.append(...regionShapes(pair, place, k));
-  const labelled = chosen.length === 1;
+  picture.append(...regionShapes(pair, place, k), ...egoShapes(place)); // below the ways: short ones end inside the body
   for (const variant of ["source", "edited"]) {
-    picture.append(...drawn.filter(([, kind]) => kind === variant).map(([planner, , way]) => wayShapes(planner, way, variant, place, labelled)));
+    picture.append(...drawn.filter(([, kind]) => kind === variant).map(([planner, , way]) => wayShapes(planner, way, variant, place)));
   }
   picture.append(svg("polygon", { class: "edge", points: points(quadOf(pair), place) })); // over the bodies that meet it
-  const single = chosen.length === 1 ? drawn.find(([, kind]) => kind === "edited") : null;
-  if (single && single[0].d[pair] > 0) picture.append(...gapShapes(single[0].d[pair], sweep(single[2]), quadOf(pair), place));
-  picture.append(...egoShapes(place), scaleBar(k, width, height));
+  const labels = new Labels(width), edited = drawn.filter(([, kind]) => kind === "edited"), told = [];
+  for (const [planner, , way] of edited) {
+    if (planner.d[pair] > 0) told.push([planner, gapShapes(planner.d[pair], sweep(way), quadOf(pair), place, labels)]);
+  }
+  for (const [planner, , way] of edited) told.push([planner, timeLabels(way, place, labels)]);
+  const name = (planner) => "texts " + (chosen.length > 1 ? "many " : "") + colour(planner);
+  picture.append(...told.map(([planner, shapes]) => svg("g", { class: name(planner) }, shapes)), scaleBar(k, width, height));
   return picture;
 }
 
 /** The shortest way from the swept body to the region, with the distance as it was scored. */
-function gapShapes(distance, hulls, quad, place) {
+function gapShapes(distance, hulls, quad, place, labels) {
   const [from, to] = hulls.map((one) => nearestPoints(one, quad)).reduce((best, one) => one[2] < best[2] ? one : best);
-  const [[x1, y1], [x2, y2]] = [place(from), place(to)].map((point) => point.map((value) => value.toFixed(1)));
-  return [svg("line", { class: "gap", x1, y1, x2, y2 }), svg("text", { class: "gaptext", x: (Number(x1) + Number(x2)) / 2, y: (Number(y1) + Number(y2)) / 2 - 7, "text-anchor": "middle" }, `${number(distance, "d")} m`)];
+  const [[x1, y1], [x2, y2]] = [place(from), place(to)], text = `${number(distance, "d")} m`;
+  const beside = [0.5, 0.3, 0.7, 0.15, 0.85].flatMap((share) => {
+    const x = x1 + share * (x2 - x1), y = y1 + share * (y2 - y1) + 4;
+    return [[x + 6, y], [x - 10 - 6.4 * text.length, y]];
+  });
+  const ends = { x1: x1.toFixed(1), y1: y1.toFixed(1), x2: x2.toFixed(1), y2: y2.toFixed(1) };
+  return [svg("line", { class: "gap", ...ends }), labels.at(beside, text, "gaptext")];
 }
 
 function scaleBar(k, width, height) {
@@ -145,9 +185,8 @@ function thumbnail(pair, planner) {
   const start = (width - (box.front - box.back) * k) / 2, middle = (box.left + box.right) / 2;
   const place = ([x, y]) => [start + (x - box.back) * k, height / 2 - (y - middle) * k];
   const picture = svg("svg", { class: "bev", viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
-  picture.append(...regionShapes(pair, place, k));
-  if (way) picture.append(wayShapes(planner, way, "edited", place, false));
-  picture.append(...egoShapes(place));
+  picture.append(...regionShapes(pair, place, k), ...egoShapes(place));
+  if (way) picture.append(wayShapes(planner, way, "edited", place));
   return picture;
 }
 

@@ -13,6 +13,7 @@ function query(params) {
   for (const key of ["family", "task", "split"]) known(key, used(key));
   known("sort", [...METRICS.map(([metric]) => metric), "mean", "difference"]);
   known("dir", ["asc", "desc"]); known("look", ["cards", "table"]);
+  if (found.task && !tasksOf(found.family).includes(found.task)) found.task = "";
   found.planner = found.planner || names[0];
   found.by = PLANNERS[names.indexOf(found.planner)];
   found.rival = found.with ? PLANNERS[names.indexOf(found.with)] : null;
@@ -24,6 +25,13 @@ const usedWords = {};
 /** The families, tasks or splits that occur, in order. */
 function used(key) {
   if (!usedWords[key]) usedWords[key] = [...new Set(PAIRS[key])].map(word).sort();
+  return usedWords[key];
+}
+
+/** The tasks of a family, of all families when it is empty. */
+function tasksOf(family) {
+  const key = `task ${family}`;
+  if (!usedWords[key]) usedWords[key] = used("task").filter((task) => !family || PAIRS.task.some((number, pair) => word(number) === task && familyOf(pair) === family));
   return usedWords[key];
 }
 
@@ -43,9 +51,16 @@ function isIn(pair, asked) {
   if (asked.split && splitOf(pair) !== asked.split) return false;
   if (asked.pictures && !DATA.pictures[pair]) return false;
   if (asked.rival && !hasOutcome(asked.rival, pair, "scored")) return false;
-  const wanted = asked.q.trim().toLowerCase();
-  if (!wanted || textOf(pair).includes(wanted)) return true;
-  return [asked.by.reason, asked.by.edited, asked.by.edited_why].some((column) => word(column[pair]).toLowerCase().includes(wanted));
+  return isFound(pair, asked);
+}
+
+/** Whether each word of the search occurs: in the pair's own texts, the outcome as shown, or the reasons for it. */
+function isFound(pair, asked) {
+  const wanted = asked.q.toLowerCase().split(/\s+/).filter((part) => part);
+  if (!wanted.length) return true;
+  const told = [outcomeText(asked.by, pair), ...[asked.by.reason, asked.by.edited, asked.by.edited_why].map((column) => word(column[pair]))];
+  const text = [textOf(pair), ...told].join("\n").toLowerCase();
+  return wanted.every((part) => text.includes(part));
 }
 
 /** Pairs that fit all but the outcome, and those that fit it too, in order. */
@@ -110,7 +125,8 @@ function showFilters(asked, around) {
   const all = (key) => [["", "all"], ...used(key).map((value) => [value, key === "split" && value === "none" ? "no official split" : shown(value)])];
   options("planner", PLANNERS.map((planner) => [planner.name, planner.name + (planner.oracle ? " (oracle)" : "")]), asked.planner);
   options("outcome", outcomeOptions(asked, around), asked.outcome);
-  for (const key of ["family", "task", "split"]) options(key, all(key), asked[key]);
+  for (const key of ["family", "split"]) options(key, all(key), asked[key]);
+  options("task", [["", "all"], ...tasksOf(asked.family).map((value) => [value, shown(value)])], asked.task);
   const sorts = [["", "pair"], ...METRICS, ["mean", "mean HCC of planners"]];
   if (asked.rival) sorts.push(["difference", "HCC difference"]);
   options("sort", sorts, asked.sort);
@@ -122,11 +138,12 @@ function showFilters(asked, around) {
   document.getElementById("filtered").textContent = active.length ? `Filters: ${active.join(", ")}` : "Filters";
 }
 
-function badge(planner, pair) {
+function outcomeText(planner, pair) {
   const outcome = outcomeOf(planner, pair);
-  const text = outcome === "failed" ? `failed: ${failureText(word(planner.edited[pair]))}` : outcome;
-  return el("span", { class: `badge ${outcome}` }, text);
+  return outcome === "failed" ? `failed: ${failureText(word(planner.edited[pair]))}` : outcome;
 }
+
+function badge(planner, pair) { return el("span", { class: `badge ${outcomeOf(planner, pair)}` }, outcomeText(planner, pair)); }
 
 /** How all planners fare on a pair: a coloured bar each, in the order of the leaderboard. */
 function strip(pair) {

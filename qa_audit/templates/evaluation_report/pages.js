@@ -19,6 +19,24 @@ function route() {
   const heading = view === "pair" ? document.querySelector("#pair-view h1") : null;
   document.title = heading ? `${heading.textContent} · ${titleOfPage}` : view === "pairs" ? `Pairs · ${titleOfPage}` : titleOfPage;
   settle(view, anchor, changed);
+  markCurrent();
+}
+
+const MENU = [...document.querySelectorAll(".top nav a")];
+
+/** Mark in the menu what one sees: the list of pairs, or the last section that has reached the header, or could. */
+function markCurrent() {
+  const atEnd = scrollY > 0 && scrollY + innerHeight >= document.documentElement.scrollHeight - 2;
+  const reached = (link) => atEnd || document.getElementById(link.hash.slice(1)).getBoundingClientRect().top < document.querySelector(".top").offsetHeight + 80;
+  const sections = MENU.filter((link) => link.hash !== "#pairs"), onReport = current.view === "report";
+  const marked = onReport ? sections.filter(reached).pop() || sections[0] : MENU.find((link) => link.hash === "#pairs");
+  for (const link of MENU) {
+    if (link !== marked) link.removeAttribute("aria-current");
+    else if (!link.hasAttribute("aria-current")) {
+      link.setAttribute("aria-current", onReport ? "location" : "page");
+      link.parentElement.scrollLeft = link.offsetLeft - link.parentElement.offsetLeft - link.parentElement.clientWidth / 2;
+    }
+  }
 }
 
 /** Scroll to where the address points when it was clicked, to where one was when one came back. */
@@ -49,7 +67,9 @@ if (innerWidth <= 900) document.getElementById("filterbox").open = false; // a p
 form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("change", (event) => {
   const { name, value } = event.target;
-  if (name && name !== "q") ask(name === "sort" ? { sort: value, dir: "" } : { [name]: value });
+  if (name === "sort") ask({ sort: value, dir: "" });
+  else if (name === "family") ask({ family: value, task: tasksOf(value).includes(form.elements.task.value) ? form.elements.task.value : "" });
+  else if (name && name !== "q") ask({ [name]: value });
 });
 form.elements.q.addEventListener("input", (event) => ask({ q: event.target.value }, true));
 document.getElementById("reset").addEventListener("click", () => {
@@ -86,7 +106,11 @@ document.addEventListener("keydown", (event) => {
   const rel = { ArrowLeft: "prev", ArrowRight: "next" }[event.key];
   if (rel) document.querySelector(`.crumbs a[rel="${rel}"]`)?.click();
 });
-addEventListener("scroll", () => { if (current) scrolled.set(current.hash, scrollY); }, { passive: true });
+addEventListener("scroll", () => {
+  if (!current) return;
+  scrolled.set(current.hash, scrollY);
+  markCurrent();
+}, { passive: true });
 addEventListener("hashchange", route);
 history.scrollRestoration = "manual";
 route();

@@ -18,8 +18,7 @@ function showPair(params, replace) {
     el("p", { class: "id" }, el("code", { translate: "no" }, PAIRS.id[pair])),
     facts(pair),
     chips(pair, chosen, params, replace),
-    el("div", { class: "stage" }, plan(pair, chosen),
-      el("div", { class: "beside" }, pictures(pair, views, chosen, params, replace), results(pair, chosen)))));
+    el("div", { class: "stage" }, plan(pair, chosen), pictures(pair, views, chosen, params, replace), results(pair, chosen))));
 }
 
 function crumbs(pair, params) {
@@ -53,12 +52,15 @@ function chips(pair, chosen, params, replace) {
 
 function key(label, ...shapes) { return el("li", {}, svg("svg", { viewBox: "0 0 26 12", "aria-hidden": "true" }, shapes), label); }
 
+/** What is drawn in the plan, and nothing else; in no planner's colour when there are several. */
 function plan(pair, chosen) {
+  const has = (variant) => chosen.some((planner) => planner[variant + "_path"][pair] >= 0);
   const line = (variant) => svg("line", { class: "way " + variant, x1: 1, x2: 25, y1: 6, y2: 6 });
-  const first = chosen[0] ? colour(chosen[0]) : "c0";
+  const shade = chosen.length === 1 ? colour(chosen[0]) : "several";
   const entries = [
-    key("on edited pictures", svg("g", { class: first }, line("edited"))), key("on source pictures", svg("g", { class: first }, line("source"))),
-    key("swept body", svg("g", { class: first }, svg("rect", { class: "tube", x: 1, y: 1, width: 24, height: 10 }))),
+    has("edited") && key("on edited pictures", svg("g", { class: shade }, line("edited"))),
+    has("source") && key("on source pictures", svg("g", { class: shade }, line("source"))),
+    (has("edited") || has("source")) && key("swept body", svg("g", { class: shade }, svg("rect", { class: "tube", x: 1, y: 1, width: 24, height: 10 }))),
     key("hazard region", svg("rect", { class: "region", x: 2, y: 2, width: 22, height: 8 })),
     key(`clearance ${PAIRS.clearance[pair].toFixed(1)} m`, svg("rect", { class: "ring", x: 1, y: 1, width: 24, height: 10 }))];
   return el("div", { class: "card" }, planView(pair, chosen), el("ul", { class: "key" }, entries));
@@ -88,18 +90,19 @@ function pictures(pair, views, chosen, params, replace) {
 }
 
 function why(planner, pair) {
-  const parts = [word(planner.reason[pair]), word(planner.edited_why[pair]), word(planner.source_why[pair])];
-  return [...new Set(parts.filter((part) => part))].join(" · ");
+  const parts = [word(planner.reason[pair]), word(planner.edited_why[pair]), word(planner.source_why[pair])].filter((part) => part);
+  return parts.filter((part, index) => !parts.slice(0, index).some((other) => other.includes(part))).join(" · "); // a score's reason has the planner's own in it
 }
 
 function results(pair, chosen) {
-  const rows = PLANNERS.map((planner) => el("tr", { class: chosen.includes(planner) ? "chosen" : "", "data-planner": planner.name },
-    el("th", { scope: "row" }, swatch(planner), el("span", { translate: "no" }, planner.name), planner.oracle ? [" ", el("span", { class: "badge oracle" }, "oracle")] : null,
-      why(planner, pair) ? el("span", { class: "reason" }, why(planner, pair)) : null),
-    el("td", { "data-label": "Edited" }, badge(planner, pair)),
-    METRICS.filter(([metric]) => metric !== "ur").map(([metric, text]) => el("td", { class: "num", "data-label": text }, number(planner[metric][pair], metric)))));
-  const heads = METRICS.filter(([metric]) => metric !== "ur").map(([metric, text]) => el("th", { scope: "col", class: "num" }, PERCENT.has(metric) ? `${text} %` : `${text} m`));
+  const shownMetrics = METRICS.filter(([metric]) => metric !== "ur");
+  const bodies = PLANNERS.map((planner) => el("tbody", { class: chosen.includes(planner) ? "chosen" : "", "data-planner": planner.name },
+    el("tr", {},
+      el("th", { scope: "row" }, swatch(planner), el("span", { translate: "no" }, planner.name), planner.oracle ? [" ", el("span", { class: "badge oracle" }, "oracle")] : null),
+      el("td", { "data-label": "Edited" }, badge(planner, pair)),
+      shownMetrics.map(([metric, text]) => el("td", { class: "num", "data-label": text }, number(planner[metric][pair], metric)))),
+    why(planner, pair) ? el("tr", { class: "why" }, el("td", { colspan: 2 + shownMetrics.length }, why(planner, pair))) : null));
+  const heads = shownMetrics.map(([metric, text]) => el("th", { scope: "col", class: "num" }, PERCENT.has(metric) ? `${text} %` : `${text} m`));
   return el("div", { class: "card results" }, el("h2", {}, "Scores of this pair"), el("table", {},
-    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Planner"), el("th", { scope: "col" }, "Edited"), heads)),
-    el("tbody", {}, rows)));
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Planner"), el("th", { scope: "col" }, "Edited"), heads)), bodies));
 }

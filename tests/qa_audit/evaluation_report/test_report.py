@@ -13,7 +13,8 @@ import pytest
 from PIL import Image
 
 from benchmarks.made_up.evaluation import MadeUp, made_up
-from data_registry.evaluation import SCORES, Predicted
+from data_registry.evaluation import DIFFERENCES, SCORES, Predicted
+from flows.evaluation_assembly import DEFAULT_NAME
 from qa_audit.evaluation_report import EvaluationPage, PageError, choose_pairs, render_report
 from qa_audit.evaluation_report.page import PICTURE_WIDTH, report_jpeg
 from qa_audit.evaluation_report.payload import as_json, payload
@@ -88,6 +89,10 @@ def test_planners_with_equal_figures_share_a_rank() -> None:
             "overall '': scored is 31, scores have 30",
         ),
         (lambda page: {"summary": page.summary.with_columns(n=pl.col("n") + 1)}, "hcc strict: n 7, scores have 6"),
+        (
+            lambda page: {"sensitivity": page.sensitivity.with_columns(n=pl.col("n") - 1)},
+            "sensitivity of 'lane_keep' to body, hcc: n 26, scores have 27",
+        ),
         (lambda page: {"pairs": page.pairs[1:]}, "are not about the 29 listed pairs"),
         (lambda page: {"scores": {}}, "no scores of planner 'swerve'"),
         (lambda page: {"planners": page.planners[:2]}, "scores of planner 'lane_keep', which is not listed"),
@@ -170,3 +175,67 @@ def test_an_evaluation_without_pairs_is_shown_as_such() -> None:
     tables = {name: getattr(page, name).clear() for name in ("summary", "coverage", "differences", "sensitivity")}
     report = render_report(dataclasses.replace(page, **empty, **tables))
     assert "<b>0</b> pairs" in report
+
+
+@pytest.mark.parametrize("name", ["", DEFAULT_NAME])
+def test_a_name_that_nobody_gave_is_not_shown(evaluation: EvaluationPage, name: str) -> None:
+    assert dataclasses.replace(evaluation, name=name).heading == evaluation.title
+
+
+def test_an_evaluations_name_leads_title_header_and_heading(evaluation: EvaluationPage) -> None:
+    report = render_report(dataclasses.replace(evaluation, name="mine & <more>"))
+    shown = f"mine &amp; &lt;more&gt; · {evaluation.title}"
+    assert f"<title>{shown}</title>" in report
+    assert f'href="#top">{shown}</a>' in report
+    assert f"<h1>{shown}</h1>" in report
+
+
+def test_sensitivity_shows_a_change_only_over_the_same_pairs(evaluation: EvaluationPage) -> None:
+    longer = (pl.col("planner") == "swerve") & (pl.col("setting") == "2.0 s")
+    frame = evaluation.sensitivity.with_columns(
+        n=pl.when(longer).then(pl.col("n") + 3).otherwise("n"), mean=pl.when(longer).then(0.99).otherwise("mean")
+    )
+    tables = Tables(dataclasses.replace(evaluation, sensitivity=frame)).sensitivity()
+    assert [(one.parameter, one.has_other_pairs) for one in tables] == [
+        ("body", False),
+        ("clearance", False),
+        ("horizon", True),
+    ]
+    horizon = next(by_metric["hcc"] for planner, by_metric in tables[2].rows if planner.name == "swerve")
+    changed, own = horizon
+    assert (changed.cell.text, changed.cell.n, changed.pairs) == ("99.0", 30, "30 pairs, not 27")
+    assert (changed.change, changed.cell.href) == ("", "")
+    assert (own.change, own.pairs, own.cell.n) == ("", "", 27)
+    assert own.cell.href == "#pairs?planner=swerve&outcome=scored&sort=hcc"
+    clearance = next(by_metric["hcc"] for planner, by_metric in tables[1].rows if planner.name == "swerve")
+    assert [one.change[:1] for one in clearance] == ["+", "", "−"]
+    assert all(one.cell.href == own.cell.href for one in clearance)
+
+
+@pytest.mark.parametrize(
+    ("scenes", "p", "verdict", "told"),
+    [
+        (8, 2 / 2**8, "cannot be shown", "cannot be shown with 8 scenes and 20 tests: the smallest adjusted p that"),
+        (12, 2 / 2**12, "differ", ""),
+        (12, 0.4, "not shown to differ", ""),
+        (4, None, "not tested", ""),
+    ],
+)
+def test_a_difference_is_not_called_unshown_where_no_difference_could_be_shown(
+    evaluation: EvaluationPage, scenes: int, p: float | None, verdict: str, told: str
+) -> None:
+    names = [(f"a{number}", f"b{number}") for number in range(10)]
+    adjusted = None if p is None else min(1.0, 20 * p)
+    row = {"n": 0, "scenes": scenes, "difference": 0.5, "low": None, "high": None, "reason": "", "p": p}
+    rows = [
+        row | {"planner_a": a, "planner_b": b, "metric": metric, "p_adjusted": adjusted}
+        for a, b in names
+        for metric in ("ur", "hcc")
+    ]
+    page = dataclasses.replace(evaluation, differences=DIFFERENCES.frame(rows))
+    _, comparisons = Tables(page).comparisons("hcc")
+    assert {one.verdict for one in comparisons} == {verdict}
+    assert {one.differs for one in comparisons} == {verdict == "differ"}
+    report = render_report(page)
+    assert ("cannot be shown with" in report) == bool(told)
+    assert told in report

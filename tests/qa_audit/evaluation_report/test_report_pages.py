@@ -1,6 +1,7 @@
 """A report in a real Chromium: what a reader clicks, sees, and sends to a colleague."""
 
 import dataclasses
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import shapely
 from playwright.sync_api import Page, expect
 
 from benchmarks.made_up.evaluation import MadeUp, made_up
+from data_registry.evaluation import Predicted
 from data_registry.geometry import Array
 from data_registry.paths import path_of, tube
 from qa_audit.evaluation_report import EvaluationPage, render_report
@@ -114,6 +116,42 @@ def test_filters_narrow_the_list_and_stand_in_the_address(
     _expect_pairs(again, 3)
     again.fill('[name="q"]', "nothing like that")
     expect(again.locator("#list")).to_have_text("No pair fits these filters.")
+
+
+def test_a_family_narrows_the_tasks_and_clears_one_that_it_does_not_have(visit: Visit, report: Path) -> None:
+    page = visit(report, "#pairs")
+    tasks = page.locator('[name="task"] option')
+    expect(tasks).to_have_count(11)
+    page.select_option('[name="task"]', "broken_down_car")
+    page.select_option('[name="family"]', "lane_blockage")
+    expect(tasks).to_have_text(["all", "Broken down car", "Construction closure"])
+    expect(page.locator('[name="task"]')).to_have_value("broken_down_car")
+    page.select_option('[name="family"]', "sudden_emergence")
+    expect(page.locator('[name="task"]')).to_have_value("")
+    assert "task" not in page.evaluate("location.hash")
+    _expect_pairs(page, 6)
+    page.evaluate("location.hash = '#pairs?family=sudden_emergence&task=broken_down_car'")
+    expect(page.locator('[name="family"]')).to_have_class("active")
+    _expect_pairs(page, 6)
+
+
+def test_a_search_finds_pairs_in_which_all_words_occur_in_any_place_and_outcomes_as_they_are_shown(
+    visit: Visit, report: Path, evaluation: EvaluationPage
+) -> None:
+    page = visit(report, f"#pairs?planner={PLANNER}")
+    failed = evaluation.scores[PLANNER].filter(pl.col("edited") == "parse_failed").height
+    ours = [pair for pair in evaluation.pairs if pair.task == "crossing_animal" and "scene-0003" in pair.scene]
+    for words, count in {
+        "answer not readable": failed,
+        "Failed: not READABLE": failed,
+        "0003  animal": len(ours),
+        "animal sudden 0003": len(ours),
+        "animal blockage": 0,
+    }.items():
+        page.fill('[name="q"]', words)
+        _expect_pairs(page, count)
+    assert failed == 3
+    assert len(ours) == 1
 
 
 def test_back_undoes_one_filter_after_the_other(visit: Visit, report: Path) -> None:
@@ -221,13 +259,120 @@ def test_planners_are_added_to_the_drawing_and_taken_out_of_it(visit: Visit, rep
     page.locator(".paircard").first.click()
     ways = page.locator("#pair-view .bev polyline.way.edited")
     expect(ways).to_have_count(1)
+    legend = page.locator("#pair-view .key li")
+    expect(legend.filter(has_text="on source pictures")).to_have_count(1)
     page.locator('.chip[data-planner="brake_on_hazard"]').click()
     expect(ways).to_have_count(2)
     page.locator(f'.chip[data-planner="{PLANNER}"]').click()
     page.locator('.chip[data-planner="brake_on_hazard"]').click()
     expect(ways).to_have_count(0)
+    expect(legend).to_have_text(["hazard region", re.compile("clearance")])
     page.locator("#back").click()
     expect(page.locator('[name="outcome"]')).to_have_value("contact")
+
+
+def test_several_planners_keep_their_source_ways_seconds_and_distances(
+    visit: Visit, report: Path, evaluation: EvaluationPage
+) -> None:
+    clear = evaluation.scores["brake_on_hazard"].filter(pl.col("d") > 0)["pair_id"].to_list()
+    scored = evaluation.scores[PLANNER].filter(pl.col("d") > 0)["pair_id"].to_list()
+    pair = next(one for one in clear if one in scored)
+    page = visit(report, f"#pair?id={quote(pair, safe='')}&show=brake_on_hazard,{PLANNER}")
+    plan = page.locator("#pair-view .bev").first
+    expect(plan.locator("polyline.way.source")).to_have_count(2)
+    expect(plan.locator(".gap")).to_have_count(2)
+    for name in ("brake_on_hazard", PLANNER):
+        (number,) = evaluation.scores[name].filter(pl.col("pair_id") == pair)["d"]
+        expect(plan.locator(".gaptext").filter(has_text=f"{number:.2f} m")).not_to_have_count(0)
+    expect(plan.locator(".time").filter(has_text="1 s")).not_to_have_count(0)
+    widths = plan.locator("polyline.way").evaluate_all(
+        "all => all.map(one => parseFloat(getComputedStyle(one).strokeWidth))"
+    )
+    assert min(widths[:2]) > max(widths[2:]) + 3  # what lies under an equal edited way is seen on both sides of it
+
+
+def test_a_way_that_ends_inside_the_body_lies_on_it_and_its_seconds_beside(visit: Visit, tmp_path: Path) -> None:
+    page_of = made_up(MadeUp(pairs=4, planners=("stop",), pictured=0))
+    pair, t = page_of.pairs[0].pair_id, np.linspace(0, 3, 7)
+    short = Predicted(pair, "edited", "ok", t, np.column_stack([0.3 * np.minimum(t, 1), 0 * t]))
+    others = [one for one in page_of.predictions["stop"] if (one.pair_id, one.variant) != (pair, "edited")]
+    path = tmp_path / "report.html"
+    path.write_text(
+        render_report(dataclasses.replace(page_of, predictions={"stop": [short, *others]})), encoding="utf-8"
+    )
+    page = visit(path, f"#pair?id={quote(pair, safe='')}")
+    plan = page.locator("#pair-view .bev").first
+    order = plan.evaluate(
+        "one => [...one.querySelectorAll('.ego, .way.edited, .tick')].map(part => part.getAttribute('class'))"
+    )
+    assert order == ["ego", "way edited", "tick", "tick", "tick"]
+    expect(plan.locator(".time")).to_have_text(["1 – 3 s"])
+    body = plan.locator(".ego").evaluate("one => Math.max(...[...one.points].map(point => point.x))")
+    assert float(plan.locator(".time").get_attribute("x") or 0) > body
+
+
+BROKEN_WORDS = """(cells) => {
+  const found = [];
+  for (const cell of document.querySelectorAll(cells)) {
+    const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      for (const match of node.data.matchAll(/\\S+/g)) {
+        const range = document.createRange();
+        range.setStart(node, match.index);
+        range.setEnd(node, match.index + match[0].length);
+        if (new Set([...range.getClientRects()].map((one) => Math.round(one.top))).size > 1) found.push(match[0]);
+      }
+    }
+  }
+  return found;
+}"""
+
+
+def test_leaderboard_and_scores_of_a_pair_with_a_failure_break_no_word_and_fit(visit: Visit, report: Path) -> None:
+    page = visit(report)
+    for width in (1400, 1024, 910):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate(BROKEN_WORDS, ".board th, .board td") == []
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+    page.evaluate(f"location.hash = '#pairs?planner={PLANNER}&outcome=failed'")
+    page.locator(".paircard").first.click()
+    for width in (1400, 1361, 1024):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate(BROKEN_WORDS, ".results th, .results tr:not(.why) td") == []
+        card = page.locator(".results")
+        assert card.evaluate("one => one.querySelector('table').offsetWidth <= one.clientWidth")
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_dots_of_intervals_stay_small_at_any_width(visit: Visit, report: Path) -> None:
+    page = visit(report)
+    for width in (390, 768, 1024, 1400):
+        page.set_viewport_size({"width": width, "height": 900})
+        dots = page.locator(".plot .dot:visible").evaluate_all(
+            "all => all.map(one => one.getBoundingClientRect().width)"
+        )
+        assert len(dots) > 5
+        assert 4 < min(dots) <= max(dots) < 13
+
+
+def test_the_menu_marks_what_one_sees_and_only_that(visit: Visit, report: Path) -> None:
+    page = visit(report)
+    current = page.locator(".top nav [aria-current]")
+    expect(current).to_have_text(["Leaderboard"])
+    plain, marked = (
+        page.locator(f".top nav a:has-text('{name}')").evaluate("one => getComputedStyle(one).backgroundColor")
+        for name in ("Pairs", "Leaderboard")
+    )
+    assert plain != marked
+    page.get_by_role("link", name="Tables").click()
+    expect(current).to_have_text(["Tables"])
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    expect(current).to_have_text(["Coverage"])
+    page.locator(".top").get_by_role("link", name="Pairs").click()
+    expect(current).to_have_text(["Pairs"])
+    expect(current).to_have_attribute("aria-current", "page")
+    page.locator(".paircard").first.click()
+    expect(current).to_have_text(["Pairs"])
 
 
 def test_a_failed_prediction_is_shown_with_its_reason_and_without_an_invented_way(
@@ -235,9 +380,9 @@ def test_a_failed_prediction_is_shown_with_its_reason_and_without_an_invented_wa
 ) -> None:
     page = visit(report, f"#pairs?planner={PLANNER}&outcome=failed")
     page.locator(".paircard").first.click()
-    row = page.locator(f'.results tr[data-planner="{PLANNER}"]')
+    row = page.locator(f'.results [data-planner="{PLANNER}"]')
     expect(row).to_contain_text("failed: answer not readable")
-    expect(row).to_contain_text("no list of points in the answer")
+    assert row.inner_text().count("no list of points in the answer") == 1  # the scores' reason and the planner's own
     expect(page.locator("#pair-view .bev polyline.way.edited")).to_have_count(0)
     expect(page.locator("#pair-view .bev polyline.way.source")).to_have_count(1)
 
@@ -336,7 +481,7 @@ def test_hostile_texts_stay_texts(visit: Visit, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text(render_report(page_of), encoding="utf-8")
     page = visit(path)  # a dialog, an error or a request would fail the test
-    expect(page.locator("h1").first).to_have_text(EVIL)
+    expect(page.locator("h1").first).to_have_text(f"{EVIL} · {EVIL}")
     expect(page.locator("img, iframe, object, [onclick], [onerror]")).to_have_count(0)
     page.locator(".board tbody a.fig").first.click()
     _expect_pairs(page, 6)
@@ -379,6 +524,7 @@ def _hostile(page: EvaluationPage) -> EvaluationPage:
     return dataclasses.replace(
         page,
         title=EVIL,
+        name=EVIL,
         release_name=EVIL,
         settings={EVIL: EVIL},
         planners=[dataclasses.replace(page.planners[0], name=name, note=EVIL)],
