@@ -20,6 +20,7 @@ from typing import Any, Final
 import fsspec
 
 from data_registry import identity
+from data_registry.plain_files import refuse_to_replace
 
 _NAME: Final = re.compile(r"[0-9a-f]{64}")
 
@@ -35,6 +36,14 @@ class StorageFullError(OSError):
             f"no room{size} at {where}: free some space (`exceptiondrive store gc` drops what nothing refers to) and"
             " run the same command again; finished items are kept",
         )
+
+
+class FolderGoneError(OSError):
+    """The folder of a file that is to be written cannot be made, or went away."""
+
+    def __init__(self, path: Path) -> None:
+        """Say which."""
+        super().__init__(errno.EIO, f"{path} cannot be written: its folder cannot be made; name another place")
 
 
 class BlobMissingError(LookupError):
@@ -135,8 +144,11 @@ def write_atomically(path: Path, content: bytes) -> None:
     """Write a local file whole or not at all: temporary name, fsync, rename, fsync of the folder.
 
     Raises:
+        NotPlainFileError: a folder, pipe, device, socket or symlink lies there; it stays.
+        FolderGoneError: its folder cannot be made.
         StorageFullError: no room; nothing is left behind.
     """
+    refuse_to_replace(path)
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -151,6 +163,8 @@ def write_atomically(path: Path, content: bytes) -> None:
             temporary.unlink(missing_ok=True)
         if error.errno in {errno.ENOSPC, errno.EDQUOT}:
             raise StorageFullError(str(path), len(content)) from error
+        if isinstance(error, FileNotFoundError):
+            raise FolderGoneError(path) from error
         raise
 
 

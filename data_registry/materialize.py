@@ -19,6 +19,7 @@ from data_registry.edits import EditFormError, compose
 from data_registry.identity import sha256
 from data_registry.manifest import ReleaseCorruptError, ReleaseError
 from data_registry.pictures import PictureError, Rgb, decode_crop, decode_mask, decode_rgb, encode_png, pixels_digest
+from data_registry.plain_files import NotPlainFileError, refuse_to_replace
 from data_registry.records import Keyframe
 from data_registry.release import Release
 from data_registry.sources.source import Request, Source
@@ -105,14 +106,19 @@ def _inside(out: Path, path: str) -> Path:
         leaves = not target.parent.resolve().is_relative_to(out.resolve())
         if not leaves:
             target.parent.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError, RuntimeError) as error:
+    except (FileExistsError, FileNotFoundError, NotADirectoryError, RuntimeError) as error:
+        why = "no folder can be made there" if isinstance(error, FileNotFoundError) else "something else lies there"
         raise MaterializeError(
-            f"{target.parent} cannot be a folder, because something else lies there: name another OUT, or move it away"
+            f"{target.parent} cannot be a folder, because {why}: name another OUT, or move it away"
         ) from error
     if leaves:
         raise MaterializeError(f"{target.parent} is, through a symlink, not inside {out}: remove the link")
-    if target.is_dir() and not target.is_symlink():
-        raise MaterializeError(f"{target} is a folder where a picture goes: name another OUT, or move it away")
+    try:
+        refuse_to_replace(target)
+    except NotPlainFileError as error:
+        raise MaterializeError(
+            f"{target} is {error.kind} where a picture goes: name another OUT, or move it away"
+        ) from error
     return target
 
 
@@ -211,9 +217,9 @@ def _keyframe(keyframes: Mapping[str, Keyframe], name: str, source: Source) -> K
 
 
 def _is_there(target: Path, digest: str) -> bool:
-    """Tell whether a picture was made before; a damaged one, a link or a pipe was not."""
+    """Tell whether a picture was made before; a damaged one was not."""
     try:
-        if target.is_symlink() or not target.is_file():
+        if not target.is_file():
             return False
         return pixels_digest(decode_rgb(target.read_bytes(), str(target))) == digest
     except (OSError, PictureError):

@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any, cast
 
 from data_registry.blobs import write_atomically
+from data_registry.plain_files import refuse_to_replace
 from flows.commanding import bars, named_logs, on_a_server, refuse_lonely_workers
 from flows.evaluation_text import evaluation_text
 from flows.exits import counted, program, say
 from flows.options import EvaluationOptions, parameters_of
 from flows.places import require_folder_place
+
+CASES, REGIONS = "cases.jsonl", "regions.jsonl"
 
 
 def run_evaluation(options: EvaluationOptions, as_json: bool) -> None:
@@ -40,6 +43,8 @@ def write_cases(options: EvaluationOptions, out: Path, as_json: bool) -> None:
     from flows.evaluation_assembly import keyframes_of, release_path
     from tasks.cases import benchmark_cases, case_rows, region_rows
 
+    for name in (CASES, REGIONS):
+        refuse_to_replace(out / name)
     settings = options.resolve()
     require_folder_place(out, "OUT")
     path = release_path(options.release, settings)
@@ -48,15 +53,15 @@ def write_cases(options: EvaluationOptions, out: Path, as_json: bool) -> None:
     source = open_source(settings)
     cases = benchmark_cases(release, keyframes_of(release, source, settings))
     rows = {
-        "cases.jsonl": case_rows(cases, source.file_name),
-        "regions.jsonl": region_rows(cases),
+        CASES: case_rows(cases, source.file_name),
+        REGIONS: region_rows(cases),
     }
     written = {name: _write(out / name, lines) for name, lines in rows.items()}
     logs = named_logs(options.settings, options.set, options.store)
     folder, command = shlex.quote(str(path)), program()
     text = [
-        f"{out / 'cases.jsonl'}: {counted(written['cases.jsonl'], 'case')}, both variants of every pair",
-        f"{out / 'regions.jsonl'}: {counted(written['regions.jsonl'], 'region')}, never for planners: it is the answer",
+        f"{out / CASES}: {counted(written[CASES], 'case')}, both variants of every pair",
+        f"{out / REGIONS}: {counted(written[REGIONS], 'region')}, never for planners: it is the answer",
         "",
         "go on with:",
         f"  {command} materialize {folder} pictures{logs}",
@@ -72,6 +77,5 @@ def write_cases(options: EvaluationOptions, out: Path, as_json: bool) -> None:
 def _write(path: Path, rows: Iterable[dict[str, Any]]) -> int:
     """Write JSON lines whole or not at all; return how many."""
     lines = [json.dumps(row, sort_keys=True, allow_nan=False) for row in rows]
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, "".join(f"{line}\n" for line in lines).encode())
     return len(lines)

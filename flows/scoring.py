@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
 from pathlib import Path
 from typing import Any, Final
@@ -10,7 +11,8 @@ import polars as pl
 from pydantic import ValidationError
 from rich.table import Table
 
-from data_registry.blobs import write_atomically
+from data_registry import plain_files
+from data_registry.blobs import FolderGoneError, write_atomically
 from data_registry.evaluation import SCORES
 from flows.evaluation_text import reasons_text, settings_text
 from flows.exits import counted, say
@@ -40,7 +42,8 @@ def score_files(regions: Path, predictions: Path, out: Path, options: dict[str, 
     """Score a predictions file, write table SCORES to `out`, and print means and coverage.
 
     Raises:
-        ScoreOptionsError: wrong settings, or `out` is a folder, lies in none, or is one of the files to read.
+        ScoreOptionsError: wrong settings, or `out` is not a plain file, lies in no folder that could be made, or is one
+            of the files to read.
         RegionsFileError, PredictionsFileError: as their texts say; nothing is written then.
     """
     settings = _settings(options)
@@ -48,7 +51,10 @@ def score_files(regions: Path, predictions: Path, out: Path, options: dict[str, 
     given = read_regions(regions)
     predicted = read_predictions(predictions, {region.pair_id for region in given})
     scores = score(given, predicted, settings)
-    write_atomically(out, SCORES.encode(scores))
+    try:
+        write_atomically(out, SCORES.encode(scores))
+    except FolderGoneError as error:
+        raise ScoreOptionsError(f"--out {error.strerror}") from error
     say(_document(out, scores, settings), _text(out, scores, settings), as_json)
 
 
@@ -65,7 +71,11 @@ def _require_place(out: Path, inputs: tuple[Path, ...]) -> None:
         raise ScoreOptionsError(f"--out {out} is a folder: name a file, e.g. {out / 'scores.parquet'}")
     if in_the_way(out.absolute().parent):
         raise ScoreOptionsError(f"--out {out}: a file is where a folder is needed")
-    if any(out.resolve() == one.resolve() for one in inputs):
+    try:
+        plain_files.refuse_to_replace(out)
+    except plain_files.NotPlainFileError as error:
+        raise ScoreOptionsError(f"--out {error.strerror}") from error
+    if any(os.path.realpath(out) == os.path.realpath(one) for one in inputs):  # a circle of symlinks is no error here
         raise ScoreOptionsError(f"--out {out} is one of the files to read: name another")
 
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from data_registry.evaluation import VARIANTS, Predicted
+from data_registry.plain_files import special_kind
 from data_registry.records import Prediction
 from models.planners.planner import Case, Planner
 from tasks.evaluation import EvaluatedPlanner, EvaluationError, check_evaluation_name
@@ -54,12 +55,14 @@ def parse_answers_option(text: str) -> AnswersFile:
     """Read `NAME=FILE`.
 
     Raises:
-        AnswersError: it has no `=`, or the file is not there.
+        AnswersError: it has no `=`, or the file is not there or not a plain one.
         EvaluationNameError: the name is not possible for a planner.
     """
     name, equals, path = text.partition("=")
     if not equals or not path:
         raise AnswersError(f"--predictions takes NAME=FILE, got {text[:200]!r}")
+    if kind := special_kind(Path(path)):
+        raise AnswersError(f"{path} is {kind}, not a plain file: write the predictions to a file and name that")
     if not Path(path).is_file():
         raise AnswersError(f"there is no file of predictions {path}: name it as --predictions {name}=FILE")
     return AnswersFile(check_evaluation_name(name), Path(path))

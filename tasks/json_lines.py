@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 
 from data_registry.geometry import Array
+from data_registry.plain_files import NotPlainFileError, open_plain
 
 LONGEST_LINE: Final = 16 * 1024 * 1024
 """Bytes of a line; a trajectory of ten thousand points needs half a megabyte."""
@@ -68,15 +69,17 @@ def read_objects(problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
     NaN, Infinity and null come as they are; of integers of more than 18 digits the nearest double.
 
     Raises:
-        JsonLinesError: the file cannot be read.
+        JsonLinesError: the file cannot be read, or is a pipe or device.
     """
     try:
-        with problems.path.open("rb") as file:
+        with open_plain(problems.path) as file:
             for number, line in _lines(file):
                 if line is None:
                     problems.add(number, f"is longer than {LONGEST_LINE // 2**20} MiB")
                 elif line.strip():
                     yield from _parsed(number, line, problems)
+    except NotPlainFileError as error:
+        raise problems.error(f"the {problems.what} {error.strerror}") from error
     except OSError as error:
         raise problems.error(f"the {problems.what} {problems.path} cannot be read: {error.strerror}") from error
 
@@ -187,13 +190,13 @@ class Row:
             return ""
         return value
 
-    def positive(self, name: str) -> float:
-        """Return a finite number above 0; 1 when it is none."""
+    def at_least(self, name: str, least: float) -> float:
+        """Return a finite number that is not below a positive one; 1 when it is none."""
         value = self._content.get(name)
-        if isinstance(value, float | int) and not isinstance(value, bool) and math.isfinite(value) and value > 0:
+        if isinstance(value, float | int) and not isinstance(value, bool) and math.isfinite(value) and value >= least:
             return float(value)
         if name in self._content:
-            self.refuse(f"{name} must be a finite number above 0, got {told(value)}")
+            self.refuse(f"{name} must be a finite number, at least {least:g}, got {told(value)}")
         return 1.0
 
     def numbers(self, name: str) -> Array | None:
@@ -210,10 +213,10 @@ class Row:
                 return None
         return np.array(value, dtype=np.float64)
 
-    def points(self, name: str) -> Array | None:
+    def points(self, name: str, may_be_null: bool = True) -> Array | None:
         """Return points (N, 2), null as NaN; None when the field is null, missing or no such list."""
         value = self._content.get(name)
-        if value is None:
+        if value is None and (may_be_null or name not in self._content):
             return None
         if not isinstance(value, list):
             self.refuse(f"{name} must be a list of points [x, y], got {told(value)}")

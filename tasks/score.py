@@ -78,15 +78,27 @@ def score(
     """Score a planner's predictions: one row of SCORES for each region, sorted by pair.
 
     Raises:
-        ScoreInputError: a prediction is about no region's pair, or two are about the same pair and variant.
+        ScoreInputError: a prediction is about no region's pair, two are about the same pair and variant, or a clearance
+            is too small for its factor.
         TableError: two regions are of the same pair.
     """
     chosen = settings or ScoreSettings()
     answers = _by_case(regions, predicted)
+    _refuse_no_clearance(regions, chosen.clearance_factor)
     rows = [_row(region, answers, chosen) for region in regions]
     columns = {name: [row[name] for row in rows] for name in SCORES.columns}
     frame = pl.DataFrame(columns, schema={name: column.dtype for name, column in SCORES.columns.items()})
     return SCORES.checked(frame.sort("pair_id"))
+
+
+def _refuse_no_clearance(regions: Sequence[PairRegion], factor: float) -> None:
+    """Refuse clearances that are 0 once multiplied: metrics divide by them."""
+    for region in regions:
+        if not region.clearance_m * factor > 0:
+            raise ScoreInputError(
+                f"{region.pair_id}: clearance_m {region.clearance_m!r} times clearance_factor {factor!r} is not above"
+                " 0: choose a larger one"
+            )
 
 
 def _by_case(regions: Sequence[PairRegion], predicted: Iterable[Predicted]) -> dict[tuple[str, Variant], Predicted]:

@@ -19,11 +19,14 @@ from data_registry.blobs import write_atomically
 from data_registry.evaluation import STATUSES, VARIANTS, PairRegion, Predicted, Status, Variant
 from data_registry.geometry import Array
 from data_registry.records import Prediction
+from data_registry.swept_distance import CONTACT_M
 from data_registry.trajectories import LARGEST
 from tasks.json_lines import JsonLinesError, Problems, Row, odd_fields, quoted, quoted_id, read_objects, told
 
 SMALLEST_M2: Final = 0.05
 """Area of a region at least, square metres."""
+SMALLEST_CLEARANCE_M: Final = CONTACT_M
+"""Clearance at least, metres: less than that is contact."""
 SPLITS: Final = ("train", "val", "test", "none")
 INFORMATIVE: Final = ("planner", "run_id", "seed", "reason", "native", "raw_text", "latency_s")
 """Fields of a prediction that say more about it and decide no score."""
@@ -92,13 +95,13 @@ def read_regions(path: Path) -> list[PairRegion]:
 
 
 def _region(row: Row, is_split: bool) -> PairRegion:
-    quad = row.points("quad")
+    quad = row.points("quad", may_be_null=False)
     if quad is not None and (wrong := wrong_with_quad(quad)):
         row.refuse(f"quad {wrong}")
     return PairRegion(
         row.text("pair_id"),
-        np.zeros((4, 2)) if quad is None else quad,
-        row.positive("clearance_m"),
+        np.zeros((4, 2)) if quad is None else quad,  # its problem is noted: no region of this file is used
+        row.at_least("clearance_m", SMALLEST_CLEARANCE_M),
         row.text("family"),
         row.text("task"),
         row.text("scene"),
@@ -118,7 +121,12 @@ def wrong_with_quad(quad: Array) -> str | None:
     area = abs(float(shapely.Polygon(local).area))
     if not shapely.is_valid(shapely.Polygon(local)):
         return "crosses or touches itself"
-    return f"must have an area of {SMALLEST_M2} m2 at least, has {area:.3g}" if area < SMALLEST_M2 else None
+    return f"must have an area of {SMALLEST_M2} m2 at least, has {_below(area)}" if area < SMALLEST_M2 else None
+
+
+def _below(area: float) -> str:
+    """Return an area that is too small in as few digits as show it, three at least."""
+    return next(text for digits in range(3, 18) if float(text := f"{area:.{digits}g}") < SMALLEST_M2)
 
 
 def read_predictions(path: Path, pair_ids: Collection[str]) -> list[PredictedRow]:

@@ -18,11 +18,13 @@ from data_registry.blobs import (
     BlobCorruptError,
     BlobMissingError,
     Blobs,
+    FolderGoneError,
     StorageFullError,
     _modified,
     write_atomically,
 )
 from data_registry.identity import sha256
+from data_registry.plain_files import NotPlainFileError
 
 
 @pytest.fixture(params=["local", "file", "memory"])
@@ -104,6 +106,30 @@ def test_another_error_keeps_its_kind(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=r"Not a directory|File exists") as caught:
         write_atomically(tmp_path / "file" / "below", b"x")
     assert not isinstance(caught.value, StorageFullError)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "link", "dangling link"])
+def test_only_a_plain_file_is_replaced(tmp_path: Path, kind: str) -> None:
+    place = tmp_path / "place"
+    if kind == "pipe":
+        os.mkfifo(place)
+    elif kind == "folder":
+        place.mkdir()
+    else:
+        place.symlink_to("there" if kind == "link" else "nowhere")
+    (tmp_path / "there").write_bytes(b"kept")
+    before = place.lstat()
+    with pytest.raises(NotPlainFileError, match="not a plain file: name another, or move it away"):
+        write_atomically(place, b"x")
+    assert place.lstat() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["place", "there"]
+    assert (tmp_path / "there").read_bytes() == b"kept"
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc, where nobody can make a folder")
+def test_a_folder_that_cannot_be_made_is_an_error_of_the_place() -> None:
+    with pytest.raises(FolderGoneError, match="/proc/x/y cannot be written: its folder cannot be made"):
+        write_atomically(Path("/proc/x/y"), b"x")
 
 
 KILLED = """

@@ -1,5 +1,6 @@
 """Edited pictures from a release and its logs: exact, resumable, and refused when anything differs."""
 
+import os
 from collections.abc import Collection
 from pathlib import Path
 
@@ -141,3 +142,24 @@ def test_a_file_where_a_folder_goes_and_a_folder_where_a_picture_goes_are_told(r
     (tmp_path / pair / "CAM_FRONT.png").mkdir(parents=True)
     with pytest.raises(MaterializeError, match=r"CAM_FRONT.png is a folder where a picture goes"):
         materialize(release, Logs(), tmp_path, pairs=[pair])
+
+
+@pytest.mark.parametrize("kind", ["a named pipe", "a symlink"])
+def test_a_pipe_or_a_link_where_a_picture_goes_is_told_and_stays(release: Release, tmp_path: Path, kind: str):
+    pair = release.frame("hazards", "pairs")["pair_id"][0]
+    place = tmp_path / pair / "CAM_FRONT.png"
+    place.parent.mkdir(parents=True)
+    if kind == "a symlink":
+        place.symlink_to("elsewhere")
+    else:
+        os.mkfifo(place)
+    before = place.lstat()
+    with pytest.raises(MaterializeError, match=rf"CAM_FRONT.png is {kind} where a picture goes: name another OUT"):
+        materialize(release, Logs(), tmp_path, pairs=[pair])
+    assert place.lstat() == before
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc, where nobody can make a folder")
+def test_a_folder_that_cannot_be_made_is_told(release: Release):
+    with pytest.raises(MaterializeError, match=r"/proc/x.* cannot be a folder"):
+        materialize(release, Logs(), Path("/proc/x"))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from data_registry.geometry import BODIES, EGO_FRONT_M, EGO_LENGTH_M, EGO_WIDTH_M, Array
 from data_registry.path_steps import STEP_RAD, go_after
 from data_registry.paths import HEADING, T, X, Y, densify, hulls, path_of, wrap
-from data_registry.swept_distance import CONTACT_M, swept_distance
+from data_registry.swept_distance import CONTACT_M, runs_measured, swept_distance
 from data_registry.trajectories import ORIGIN, Start, flaw_of, path_of_trajectory
 from tests.score_cases import quads, square, trajectories
 
@@ -171,6 +171,35 @@ def test_a_long_wall_along_a_long_way_costs_nothing() -> None:
     assert swept_distance(path, wall) == pytest.approx(
         6 - np.sin(1) * EGO_FRONT_M - np.cos(1) * EGO_WIDTH_M / 2, abs=1e-6
     )
+
+
+@pytest.mark.parametrize("turn", [0.0, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 1.0, 3.1])
+@pytest.mark.parametrize("length", [1e5, 1e7, 1e9])
+def test_no_turn_on_a_long_way_along_a_wall_calls_for_every_step(length: float, turn: float) -> None:
+    path = np.array([(0.0, 0.0, 0.0, 0.0), (3.0, length, 0.0, turn)])
+    drift = EGO_FRONT_M * turn / length  # a wall that falls away as fast as the front comes nearer at first
+    for slant in (0.0, drift):
+        y = 5.0 + slant * np.array([-1e9, 1e9])
+        wall = np.array([(-1e9, y[0]), (1e9, y[1]), (1e9, y[1] + 1.0), (-1e9, y[0] + 1.0)])
+        assert runs_measured(path, wall) < 1000
+
+
+def test_a_turn_too_small_to_tell_moves_the_distance_by_no_more_than_a_ten_billionth() -> None:
+    wall = np.array([(-500.0, 5.0), (500.0, 5.0), (500.0, 6.0), (-500.0, 6.0)])
+    for turn in (1e-15, 1e-12, 5e-11, 1e-9, 1e-7, 1e-4, 0.01):
+        path = np.array([(0.0, 0.0, 0.0, 0.0), (3.0, 300.0, 0.0, turn)])
+        nearest = 5.0 - np.sin(turn) * EGO_FRONT_M - np.cos(turn) * EGO_WIDTH_M / 2
+        assert swept_distance(path, wall) == pytest.approx(nearest, abs=1.1e-10)
+
+
+def test_ten_thousand_long_ways_along_a_wall_cost_little_each() -> None:
+    wall = np.array([(-1e9, 5.0), (1e9, 5.0), (1e9, 6.0), (-1e9, 6.0)])
+    path = np.zeros((10_001, 4))
+    path[:, T] = np.linspace(0, 3, len(path))
+    path[1::2, X] = 1e9
+    for turn, runs in ((1e-15, 1), (1e-4, 10), (1.0, 50)):
+        path[1::2, HEADING] = turn
+        assert runs_measured(path, wall) <= runs * len(path)
 
 
 def test_a_million_points_are_walked() -> None:

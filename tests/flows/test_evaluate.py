@@ -264,6 +264,15 @@ def test_what_is_no_release_is_refused(tmp_path: Path) -> None:
         assert "there is no release at" in done.output
 
 
+@pytest.mark.parametrize("name", ["cases.jsonl", "regions.jsonl"])
+def test_cases_replace_nothing_but_plain_files(shared: Arena, tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    done = _run("cases", str(shared.release), str(tmp_path), *shared.words)
+    assert done.exit_code == 2
+    assert f"{name} is a named pipe, not a plain file: name another, or move it away" in done.output
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
 def test_logs_without_the_release_s_keyframes_are_refused(
     shared: Arena, tmp_path: Path, demo: Demo, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
 from pathlib import Path
 
 import polars as pl
@@ -84,6 +86,69 @@ def test_nothing_is_written_when_a_file_is_refused(files: Path) -> None:
     assert done.exit_code == 2
     assert "line 1: pair 'z' has no region" in json.loads(done.stdout)["error"]
     assert not (files / "S.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("pipe", "is a named pipe, not a plain file: name another, or move it away"),
+        ("to pipe", "is a symlink"),
+        ("to file", "is a symlink"),
+        ("to nothing", "is a symlink"),
+        ("to itself", "is a symlink"),
+        ("socket", "is a socket"),
+    ],
+)
+def test_what_is_no_plain_file_is_never_replaced(
+    files: Path, kind: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(files)  # names of sockets are short
+    targets = {"to pipe": "target", "to file": "R.jsonl.old", "to nothing": "nothing", "to itself": "S.parquet"}
+    os.mkfifo("target")
+    Path("R.jsonl.old").write_text("old")
+    if kind in targets:
+        Path("S.parquet").symlink_to(targets[kind])
+    elif kind == "pipe":
+        os.mkfifo("S.parquet")
+    else:
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind("S.parquet")
+    before = Path("S.parquet").lstat()
+    (files / "R.jsonl").write_text("not read")
+    done = invoke(files)
+    assert done.exit_code == 2, done.stdout
+    assert told in done.stderr
+    assert "not JSON" not in done.stderr
+    assert Path("S.parquet").lstat() == before
+    assert Path("R.jsonl.old").read_text() == "old"
+
+
+def test_a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for(files: Path) -> None:
+    (files / "R.jsonl").unlink()
+    os.mkfifo(files / "R.jsonl")
+    done = invoke(files)
+    assert done.exit_code == 2
+    assert "R.jsonl is a named pipe, not a plain file: name one" in done.stderr
+    (files / "R.jsonl").unlink()
+    (files / "R.jsonl").symlink_to("R.jsonl")
+    done = invoke(files)
+    assert done.exit_code == 2
+    assert "R.jsonl cannot be read: Too many levels of symbolic links" in done.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc, where nobody can make a folder")
+def test_a_folder_that_cannot_be_made_is_told(files: Path) -> None:
+    done = invoke(files, "--out", "/proc/x/S.parquet")
+    assert done.exit_code == 2, done.stdout
+    assert "--out /proc/x/S.parquet cannot be written: its folder cannot be made" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_clearance_that_its_factor_makes_nothing_is_refused_with_its_pair(files: Path) -> None:
+    write_regions(files / "R.jsonl", [region(square(20.0, 0.0), 1e-6, pair_id) for pair_id in "abcd"])
+    done = invoke(files, "--clearance-factor", "5e-324")
+    assert done.exit_code == 2
+    assert "a: clearance_m 1e-06 times clearance_factor 5e-324 is not above 0" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -134,6 +134,13 @@ def test_predictions_of_other_pairs_or_two_of_one_case_are_refused() -> None:
         score([AHEAD], [straight(3.0), straight(3.0)])
 
 
+@pytest.mark.parametrize(("clearance_m", "factor"), [(5e-324, 0.001), (1e-6, 5e-324), (5e-324, 0.5)])
+def test_a_clearance_that_its_factor_makes_nothing_is_refused(clearance_m: float, factor: float) -> None:
+    near = region(square(20.0, 0.0), clearance_m)
+    with pytest.raises(ScoreInputError, match=rf"^{PAIR}: clearance_m {clearance_m} times .* is not above 0"):
+        score([near], [straight(3.0)], ScoreSettings(clearance_factor=factor))
+
+
 def test_wrong_settings_are_refused() -> None:
     for wrong in ({"body": "van"}, {"horizon_s": 0.0}, {"clearance_factor": -1.0}, {"horizon_s": float("nan")}):
         with pytest.raises(ValidationError):

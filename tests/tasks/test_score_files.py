@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from data_registry.evaluation import Predicted
 from data_registry.records import Prediction
 from tasks import json_lines
+from tasks.score import score
 from tasks.score_files import (
     FRAME,
     PredictionsFileError,
@@ -66,14 +68,22 @@ BAD_REGIONS: list[tuple[Any, str]] = [
     (REGION | {"quad": [[0, 0], [1e10, 0], [1e10, 4], [0, 4]]}, "none beyond 1e+09 m"),
     (REGION | {"quad": [[0, 0], [4, 0], [4, 4, 0], [0, 4]]}, "two numbers, got a list of 3"),
     (REGION | {"quad": [[0, 0], [4, 0], [4, True], [0, 4]]}, "two numbers, got one with true"),
+    (REGION | {"quad": None}, "quad must be a list of points [x, y], got null"),
+    (REGION | {"quad": [[0, 0], [1, 0], [1, 0.04999995], [0, 0.04999995]]}, "0.05 m2 at least, has 0.04999995"),
     (REGION | {"quad": "none"}, "quad must be a list of points [x, y], got the text 'none'"),
-    (REGION | {"clearance_m": 0}, "clearance_m must be a finite number above 0, got 0"),
-    (REGION | {"clearance_m": -1.5}, "above 0, got -1.5"),
-    (REGION | {"clearance_m": float("inf")}, "above 0, got Infinity"),
-    (REGION | {"clearance_m": float("nan")}, "above 0, got NaN"),
-    (REGION | {"clearance_m": "1.0"}, "above 0, got the text '1.0'"),
-    (REGION | {"clearance_m": True}, "above 0, got true"),
-    (REGION | {"clearance_m": None}, "above 0, got null"),
+    (REGION | {"clearance_m": 0}, "clearance_m must be a finite number, at least 1e-06, got 0"),
+    (REGION | {"clearance_m": 5e-324}, "at least 1e-06, got 5e-324"),
+    (REGION | {"pair_id": None}, "pair_id must be a text, printable and not empty, got null"),
+    (REGION | {"family": None}, "family must be a text, printable and not empty, got null"),
+    (REGION | {"task": None}, "task must be a text, printable and not empty, got null"),
+    (REGION | {"scene": None}, "scene must be a text, printable and not empty, got null"),
+    (REGION | {"split": None}, "split must be a text, printable and not empty, got null"),
+    (REGION | {"clearance_m": -1.5}, "at least 1e-06, got -1.5"),
+    (REGION | {"clearance_m": float("inf")}, "at least 1e-06, got Infinity"),
+    (REGION | {"clearance_m": float("nan")}, "at least 1e-06, got NaN"),
+    (REGION | {"clearance_m": "1.0"}, "at least 1e-06, got the text '1.0'"),
+    (REGION | {"clearance_m": True}, "at least 1e-06, got true"),
+    (REGION | {"clearance_m": None}, "at least 1e-06, got null"),
     (without(REGION, "clearance_m"), "clearance_m is missing"),
     (without(REGION, "scene"), "scene is missing"),
     (REGION | {"family": ""}, "family must be a text, printable and not empty, got the text ''"),
@@ -104,6 +114,9 @@ BAD_PREDICTIONS: list[tuple[Any, str]] = [
     (PREDICTION | {"variant": "edit"}, "variant must be one of source, edited, got 'edit', did you mean edited?"),
     (PREDICTION | {"status": "skipped_ineligible"}, "did you mean ineligible?"),
     (without(PREDICTION, "status"), "status is missing"),
+    (PREDICTION | {"pair_id": None}, "pair_id must be a text, printable and not empty, got null"),
+    (PREDICTION | {"variant": None}, "variant must be a text, printable and not empty, got null"),
+    (PREDICTION | {"status": None}, "status must be a text, printable and not empty, got null"),
     (PREDICTION | {"headings": [0, 0, 0]}, "unknown field 'headings', did you mean heading?"),
     (PREDICTION | {"t": [0, "1.5", 3]}, "t must hold numbers, got the text '1.5'"),
     (PREDICTION | {"t": [False, 1.5, 3]}, "t must hold numbers, got false"),
@@ -221,6 +234,26 @@ def test_odd_numbers_in_a_trajectory_are_the_planners_failure_and_are_kept(tmp_p
     assert source.xy is not None
     np.testing.assert_array_equal(edited.t, [0, np.nan, np.inf])
     np.testing.assert_array_equal(source.xy, [(0, 0), (np.nan, np.nan), (np.nan, np.inf)])
+
+
+def test_a_trajectory_of_null_is_the_planners_failure_and_a_heading_of_null_is_derived(
+    tmp_path: Path,
+) -> None:
+    nulls = [PREDICTION | {"pair_id": name, name: None} for name in ("t", "xy", "heading")]
+    given_ones = read_predictions(put(tmp_path, *nulls), ["t", "xy", "heading"])
+    regions = [region(square(20.0, 0.0), pair_id=name) for name in ("t", "xy", "heading")]
+    ended = dict(score(regions, given_ones).select("pair_id", "edited").iter_rows())
+    assert ended == {"t": "length", "xy": "length", "heading": "ok"}
+
+
+def test_a_pipe_is_refused_and_never_waited_for_and_a_link_to_a_file_is_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(RegionsFileError, match=r"the regions file .*pipe is a named pipe, not a plain file: name one"):
+        read_regions(tmp_path / "pipe")
+    with pytest.raises(PredictionsFileError, match="is a named pipe"):
+        read_predictions(tmp_path / "pipe", [PAIR])
+    (tmp_path / "link").symlink_to(put(tmp_path, REGION))
+    assert len(read_regions(tmp_path / "link")) == 1
 
 
 def test_informative_fields_are_welcome_and_a_failure_never_has_a_trajectory(tmp_path: Path) -> None:
