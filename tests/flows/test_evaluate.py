@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import re
-import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,16 +14,12 @@ import polars as pl
 import pytest
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterFlowRunId
-from typer.testing import CliRunner, Result
 
 from data_registry.evaluation import SUMMARY
-from data_registry.release import Release, open_release
+from data_registry.release import open_release
 from data_registry.verify import verify
 from flows import evaluation_assembly, serve
 from flows.artifacts import MAX_BYTES
-from flows.cli import app
-from flows.evaluate_release import evaluate_release
-from flows.evaluation_shown import coverage_rows, report_markdown
 from flows.evaluation_text import WIDTH, evaluation_text
 from flows.exits import exit_code
 from flows.server import PrefectServer
@@ -40,59 +30,22 @@ from tasks.evaluation import OpenedEvaluation, predictions_path, read_evaluation
 from tasks.predicting import UnsettledCasesError
 from tasks.score import score
 from tasks.score_files import read_predictions, read_regions
-from tests.flows.builds import CHECKOUT, KILL_AT, Place
+from tests.flows.arenas import Arena, arena_at, run_command, write_cases
+from tests.flows.builds import CHECKOUT, KILL_AT
 from tests.flows.conftest import prefect_command
 from tests.flows.runs import installed_plugin
 from tests.flows.whole_demo import Demo
 
 
-@dataclass(frozen=True)
-class Arena:
-    """The session's release where evaluations may be written beside it, and a store of its own."""
-
-    place: Place
-    release: Path
-
-    @property
-    def settings(self) -> list[str]:
-        return [f"source.root={self.place.logs}", "source.version=v1.0-streetset", "run.poll_s=0.5", "run.lease_s=20"]
-
-    @property
-    def words(self) -> list[str]:
-        """The command line's options for the logs and the store."""
-        return ["--store", str(self.place.store), *(word for value in self.settings for word in ("--set", value))]
-
-    def parameters(self, **more: Any) -> dict[str, Any]:
-        return {"release": str(self.release), "set": self.settings, "store": str(self.place.store), **more}
-
-    def evaluate(self, **more: Any) -> dict[str, Any]:
-        return evaluate_release(**self.parameters(**more))  # type: ignore[no-any-return]
-
-    def opened(self, name: str = "default") -> OpenedEvaluation:
-        return read_evaluation(self.release.parent / f"{self.release.name}.evaluations" / name, self.content)
-
-    @property
-    def content(self) -> Release:
-        return open_release(self.release)
-
-
-def _arena(folder: Path, demo: Demo, server: PrefectServer) -> Arena:
-    made = Path(demo.made["path"])
-    releases = folder / "releases" / made.parent.name
-    shutil.copytree(made.resolve(), releases / made.resolve().name, copy_function=os.link)
-    (releases / made.name).symlink_to(made.resolve().name)
-    return Arena(Place(folder, demo.logs, server), releases / made.name)
-
-
 @pytest.fixture
 def arena(tmp_path: Path, demo: Demo, prefect_server: PrefectServer) -> Arena:
-    return _arena(tmp_path, demo, prefect_server)
+    return arena_at(tmp_path, demo, prefect_server)
 
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory, demo: Demo, prefect_server: PrefectServer) -> Arena:
     """An arena whose predictions are made once for all tests that do not care."""
-    return _arena(tmp_path_factory.mktemp("shared"), demo, prefect_server)
+    return arena_at(tmp_path_factory.mktemp("shared"), demo, prefect_server)
 
 
 @pytest.fixture(scope="module")
@@ -195,17 +148,10 @@ def test_the_text_fits_a_terminal_and_says_what_failed_and_what_is_not_bound(who
     assert whole["report"] in text
 
 
-def _run(*words: str) -> Result:
-    return CliRunner(env={"COLUMNS": "100"}).invoke(app, list(words))
-
-
 @pytest.fixture(scope="module")
 def asked(shared: Arena, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of cases.jsonl and regions.jsonl, as a planner author gets them."""
-    folder = tmp_path_factory.mktemp("asked")
-    done = _run("cases", str(shared.release), str(folder), *shared.words)
-    assert done.exit_code == 0, done.output
-    return folder
+    return write_cases(shared, tmp_path_factory.mktemp("asked"))
 
 
 def _answers(asked: Path, folder: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Path:
@@ -229,75 +175,6 @@ def test_predictions_from_a_file_are_scored_beside_built_in_ones(shared: Arena, 
     assert planners["stop"].settings is not None
     assert {row["planner"]: row["scored"] for row in found["coverage"]} == dict.fromkeys(planners, found["pairs"])
     assert shared.opened("file").scores("still")["ur"].sum() == 0.0
-
-
-@pytest.fixture(scope="module")
-def outside(shared: Arena, asked: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Only planners from files, scored over 2 s: the page's own, one who says nothing, and one with gaps."""
-    folder = tmp_path_factory.mktemp("outside")
-    (folder / "asked").symlink_to(asked)
-    subprocess.run([sys.executable, "-c", _page_program("outside.py")], cwd=folder, check=True)
-    lines = (folder / "P.jsonl").read_text().splitlines()
-    lines = [line for line in lines if json.loads(line)["variant"] == "edited"]
-    broken = json.dumps(json.loads(lines[1]) | {"xy": [[0, 0], *[[None, 0]] * 6]})
-    (folder / "gaps.jsonl").write_text("\n".join([broken, *lines[2:]]))
-    (folder / "silent.jsonl").touch()
-    files = [f"steady={folder / 'P.jsonl'}", *(f"{name}={folder / name}.jsonl" for name in ("gaps", "silent"))]
-    settings = [*shared.settings, "score.horizon_s=2"]
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(evaluation_content, "pictures_of", partial(evaluation_content.pictures_of, limit=1))
-        return shared.evaluate(planners=["none"], predictions=files, name="outside", set=settings)
-
-
-def _page_program(name: str) -> str:
-    page = (CHECKOUT / "docs" / "planners.md").read_text(encoding="utf-8")
-    [program] = re.findall(rf"```python file={re.escape(name)}\n(.*?)```", page, re.DOTALL)
-    return str(program)
-
-
-def test_the_page_s_planner_is_scored_without_built_in_ones_and_bound_to_pixels(
-    shared: Arena, outside: dict[str, Any], whole: dict[str, Any]
-) -> None:
-    assert {row["planner"] for row in outside["coverage"]} == {"steady", "gaps", "silent"}
-    planners = {one.name: one for one in shared.opened("outside").evaluation.planners}
-    assert {name: one.bound for name, one in planners.items()} == {"steady": True, "gaps": True, "silent": False}
-    assert shared.opened("outside").scores("steady")["edited"].unique().to_list() == ["ok"]
-
-
-def test_an_evaluation_says_how_scores_were_made_why_predictions_failed_and_what_binds_nothing(
-    shared: Arena, outside: dict[str, Any], whole: dict[str, Any]
-) -> None:
-    pairs = outside["pairs"]
-    assert outside["settings"] == shared.opened("outside").evaluation.settings
-    rows = {row["planner"]: row["failures"] for row in outside["coverage"]}
-    assert rows == {"steady": {}, "gaps": {"missing": 1, "not_finite": 1}, "silent": {"missing": pairs}}
-    text = evaluation_text(outside)
-    assert "\nnot the default scores: body zoe, horizon 2 s\n" in text
-    assert "\nfailed predictions: gaps 2: missing 1, not_finite 1\n" in text
-    assert "\nnot bound to pixels: silent (no ok row)\n" in text
-    assert max(map(len, text.split("\n\nevaluation ")[0].splitlines())) <= WIDTH
-    assert whole["settings"]["horizon_s"] == 3.0
-    assert "default scores" not in evaluation_text(whole)
-    assert "Scored with body zoe, horizon 2 s." in report_markdown(outside)
-    assert [row["failures"] for row in coverage_rows(outside)] == ["missing 1, not_finite 1", f"missing {pairs}", "-"]
-
-
-def test_the_page_s_check_finds_every_digest_right(shared: Arena, asked: Path, demo: Demo, tmp_path: Path) -> None:
-    line = (asked / "cases.jsonl").read_text().splitlines()[1]
-    pair = json.loads(line)["pair_id"]
-    done = _run("materialize", str(shared.release), str(tmp_path / "pictures"), "--pair", pair, *shared.words)
-    assert done.exit_code == 0, done.output
-    (tmp_path / ".work/store").mkdir(parents=True)
-    (tmp_path / ".work/store/streetset").symlink_to(demo.logs)
-    (tmp_path / "asked").mkdir()
-    for wrong, code in ((line, 0), (line.replace('"pixels_sha256": "', '"pixels_sha256": "0'), 1)):
-        (tmp_path / "asked/cases.jsonl").write_text(wrong)
-        ended = subprocess.run([sys.executable, "-c", _page_program("check.py")], cwd=tmp_path, capture_output=True)
-        assert ended.returncode == code, ended.stderr
-
-
-def test_the_readme_says_how_many_pairs_the_demo_has(whole: dict[str, Any]) -> None:
-    assert f"safe on all {whole['pairs']} pairs of the demo" in (CHECKOUT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.usefixtures("few_pictures")
@@ -365,7 +242,7 @@ def test_wrong_options_are_refused_before_a_server_is_asked_for(
     monkeypatch.chdir(CHECKOUT)
     monkeypatch.setattr("flows.evaluating.on_a_server", None)
     monkeypatch.delenv("PREFECT_API_URL")
-    done = _run("evaluate", str(shared.release), *shared.words, *words)
+    done = run_command("evaluate", str(shared.release), *shared.words, *words)
     assert text in " ".join(done.output.split())
     assert done.exit_code == (3 if "mode=workers" in text else 2)
 
@@ -376,13 +253,13 @@ def test_a_file_where_cases_go_is_refused(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("file").touch()
-    done = _run("cases", str(shared.release), out, *shared.words)
+    done = run_command("cases", str(shared.release), out, *shared.words)
     assert (done.exit_code, f"OUT {out}: file is no folder" in done.output) == (2, True)
 
 
 def test_what_is_no_release_is_refused(tmp_path: Path) -> None:
     for command in (["evaluate", str(tmp_path)], ["cases", str(tmp_path), str(tmp_path / "out")]):
-        done = _run(*command, "--store", str(tmp_path / "store"))
+        done = run_command(*command, "--store", str(tmp_path / "store"))
         assert done.exit_code == 2
         assert "there is no release at" in done.output
 
@@ -400,7 +277,7 @@ def test_logs_without_the_release_s_keyframes_are_refused(
     shared: Arena, tmp_path: Path, demo: Demo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(evaluation_assembly, "benchmark_keyframes", lambda _release: {"a/b/c": "c" * 32})
-    done = _run("cases", str(shared.release), str(tmp_path), *shared.words)
+    done = run_command("cases", str(shared.release), str(tmp_path), *shared.words)
     assert done.exit_code == 2
     assert "the logs are not those that release exceptiondrive-sample 0.0.0-dev was made from" in done.output
 
@@ -457,7 +334,7 @@ def test_the_deployment_has_planners_drained_on_workers(
     tmp_path: Path, demo: Demo, serving: serve.Serving, alone: dict[str, Any]
 ) -> None:
     server = PrefectServer(serving.url, serving.environment())
-    arena = _arena(tmp_path, demo, server)
+    arena = arena_at(tmp_path, demo, server)
     given = arena.parameters(planners=["stop"], name="alone", mode="workers")
     given["set"] += ["run.drains=1"]
     words = ["deployment", "run", "evaluate-release", "--watch", "--params", json.dumps(given)]
