@@ -105,8 +105,8 @@ def open_evaluation(options: EvaluationOptions, settings: Settings) -> Generator
                 f"release {release.manifest.name} {release.manifest.version} has no benchmark pair: there is nothing to"
                 " score"
             )
-        steps, name = Predicting(cases, planners), options.name or DEFAULT_NAME
-        yield Evaluating(settings, store, source, release, steps, files, name, options.release)
+        steps = Predicting(cases, planners)
+        yield Evaluating(settings, store, source, release, steps, files, _name(options), options.release)
 
 
 def check_evaluation(options: EvaluationOptions, settings: Settings) -> None:
@@ -114,10 +114,14 @@ def check_evaluation(options: EvaluationOptions, settings: Settings) -> None:
     _asked_for(options, settings)
 
 
+def _name(options: EvaluationOptions) -> str:
+    return DEFAULT_NAME if options.name is None else options.name
+
+
 def _asked_for(
     options: EvaluationOptions, settings: Settings
 ) -> tuple[Release, Mapping[str, Planner], tuple[AnswersFile, ...]]:
-    check_evaluation_name(options.name or DEFAULT_NAME)
+    check_evaluation_name(_name(options))
     require_store_place(settings)
     files = tuple(parse_answers_option(text) for text in options.predictions or ())
     planners = choose_planners([] if options.planners == [NO_PLANNERS] else options.planners)

@@ -107,7 +107,6 @@ def _remarks(found: dict[str, Any]) -> list[str]:
     unbound = [f"{line['planner']} ({line['why_unbound']})" for line in found["leaderboard"] if not line["bound"]]
     if unbound:
         lines += textwrap.wrap(f"not bound to pixels: {', '.join(unbound)}", WIDTH, subsequent_indent="  ")
-    reasons = sorted({line["hcc"]["reason"] for line in found["leaderboard"]} - {""})
-    lines += [f"no interval: {reason}" for reason in reasons]
+    lines += sorted({line["hcc"]["reason"] for line in found["leaderboard"]} - {""})
     rates = [f"{one['planner']} {with_interval(one['ur'])}" for one in found["conflict_rates"] if one["ur"]]
     return [*lines, *([f"conflict rate: {', '.join(rates)}"] if rates else [])]

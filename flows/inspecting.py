@@ -14,6 +14,7 @@ from flows.assembly import open_source, require_logs_of
 from flows.commanding import bars
 from flows.exits import NoError, counted, say
 from flows.options import BuildOptions
+from flows.places import require_folder_place
 from flows.progress import tell
 from flows.screening_text import as_text
 from tasks.screening_report import screening_report
@@ -44,6 +45,7 @@ def verify_release(path: Path, deep: bool, as_json: bool) -> None:
 def materialize_release(path: Path, out: Path, options: BuildOptions, pairs: list[str] | None, as_json: bool) -> None:
     """Write a release's edited pictures, from its deltas and the logs that the settings name."""
     release = open_release(path)
+    require_folder_place(out, "OUT")
     require_pairs(release, pairs or ())  # before the embedded logs are written
     settings = options.resolve()
     require_logs_of(release, settings)

@@ -16,7 +16,7 @@ from data_registry.blobs import FolderGoneError, write_atomically
 from data_registry.evaluation import SCORES
 from flows.evaluation_text import reasons_text, settings_text
 from flows.exits import counted, say
-from flows.places import in_the_way
+from flows.places import in_the_way, refuse_sealed
 from flows.terminal import plain_text
 from tasks.score import ScoreSettings, Total, failures, fates, score, totals
 from tasks.score_files import read_predictions, read_regions
@@ -71,6 +71,7 @@ def _require_place(out: Path, inputs: tuple[Path, ...]) -> None:
         raise ScoreOptionsError(f"--out {out} is a folder: name a file, e.g. {out / 'scores.parquet'}")
     if in_the_way(out.absolute().parent):
         raise ScoreOptionsError(f"--out {out}: a file is where a folder is needed")
+    refuse_sealed(out, "--out")
     try:
         plain_files.refuse_to_replace(out)
     except plain_files.NotPlainFileError as error:

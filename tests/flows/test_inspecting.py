@@ -38,6 +38,29 @@ def test_an_unknown_pair_is_refused_before_the_embedded_logs_are_written(tmp_pat
     assert not (tmp_path / "store").exists()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("cases", "releases/demo/0.0.0-dev", "releases/demo/0.0.0-dev/asked"),
+        ("materialize", "releases/demo/0.0.0-dev", "releases/demo/0.0.0-dev/deltas"),
+        ("score", "--regions", "R", "--predictions", "P", "--out", "releases/demo/0.0.0-dev/S.parquet"),
+        ("evaluate", "releases/demo/0.0.0-dev", "--store", "releases/demo/0.0.0-dev/store"),
+    ],
+)
+def test_nothing_is_written_into_a_release(words: tuple[str, ...], home: Path) -> None:
+    before = sorted(home.rglob("*"))
+    ended = invoke(*words)
+    assert ended.exit_code == 2
+    assert "lies inside" in ended.stderr
+    assert "would not verify any more: name a place outside" in ended.stderr
+    assert sorted(home.rglob("*")) == before
+
+
+def test_an_empty_name_is_none_for_an_evaluation(home: Path) -> None:
+    ended = invoke("evaluate", "releases/demo/0.0.0-dev", "--name", "")
+    assert (ended.exit_code, "name '' is not possible for an evaluation" in ended.stderr) == (2, True)
+
+
 @pytest.fixture
 def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A current folder with the release `demo` below `releases`."""
@@ -93,7 +116,7 @@ def test_a_report_about_a_release_that_is_none_ends_with_a_clear_error(
     elif harm == "table":
         table.write_bytes(table.read_bytes()[:-8])
     else:
-        manifest.write_bytes(manifest.read_bytes().replace(b'"schema_version":2', b'"schema_version":1'))
+        manifest.write_bytes(manifest.read_bytes().replace(b'"schema_version":3', b'"schema_version":1'))
     done = invoke("report", "screening", str(release), "--json")
     assert done.exit_code == code
     assert json.loads(done.stdout)["exit_code"] == code
