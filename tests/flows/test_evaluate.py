@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 from collections.abc import Callable
 from functools import partial
@@ -267,7 +268,7 @@ def test_what_is_no_release_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["cases.jsonl", "regions.jsonl"])
 def test_cases_replace_nothing_but_plain_files(shared: Arena, tmp_path: Path, name: str) -> None:
     os.mkfifo(tmp_path / name)
-    done = _run("cases", str(shared.release), str(tmp_path), *shared.words)
+    done = run_command("cases", str(shared.release), str(tmp_path), *shared.words)
     assert done.exit_code == 2
     assert f"{name} is a named pipe, not a plain file: name another, or move it away" in done.output
     assert [path.name for path in tmp_path.iterdir()] == [name]
