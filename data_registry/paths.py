@@ -14,7 +14,15 @@ import shapely
 
 from data_registry.courses import Course
 from data_registry.geometry import Array, ego_footprints
-from data_registry.path_steps import STEP_S, central_moves, cut_at, follow_directions, stepped, wrapped
+from data_registry.path_steps import (
+    STEP_S,
+    central_moves,
+    cut_at,
+    follow_directions,
+    of_one_kind,
+    stepped,
+    wrapped,
+)
 from data_registry.records import Motion, PathPoint
 from data_registry.swept_distance import CONTACT_M
 
@@ -73,7 +81,7 @@ def wrap(angle: float) -> float:
 
 def cut(path: Array, horizon_s: float = HORIZON_S) -> Array:
     """Return the path up to a time, its last pose interpolated; one that ends earlier is returned whole."""
-    return cut_at(np.require(path, np.float64, ("C", "W")), horizon_s)
+    return cut_at(of_one_kind(path), horizon_s)
 
 
 def recorded(motion: Motion) -> Array | None:
@@ -101,7 +109,7 @@ def straight(speed: float, horizon_s: float = HORIZON_S) -> Array:
 
 def densify(path: Array) -> Array:
     """Return the path with poses added so that no step is beyond 0.1 s, 5 degrees or 1 m; heading by the short arc."""
-    return stepped(np.require(path, np.float64, ("C", "W")))
+    return stepped(of_one_kind(path))
 
 
 def tube(path: Array) -> Any:

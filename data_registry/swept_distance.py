@@ -18,7 +18,7 @@ import numpy as np
 
 from data_registry.compiled import compiled
 from data_registry.geometry import ZOE, Array, Body
-from data_registry.path_steps import go_after, steps_after, wrapped
+from data_registry.path_steps import go_after, of_one_kind, steps_after, wrapped
 from data_registry.quad_distance import hull_gap, to_side
 
 CONTACT_M: Final = 1e-6
@@ -47,9 +47,8 @@ def runs_measured(path: Array, quad: Array, body: Body = ZOE) -> int:
 def _measured(path: Array, quad: Array, body: Body) -> tuple[float, int]:
     front, rear = body.axle_to_centre_m + body.length_m / 2, body.axle_to_centre_m - body.length_m / 2
     walked = path if len(path) > 1 else np.vstack([path, path])  # a single pose is a way without length
-    # arrays of one kind, contiguous and writable: loops are compiled anew for each other kind
     sides = np.array([front, rear, body.width_m / 2])
-    return _swept(np.require(walked, np.float64, ("C", "W")), np.array(quad, np.float64), sides)
+    return _swept(of_one_kind(walked), np.array(quad, np.float64), sides)
 
 
 @compiled

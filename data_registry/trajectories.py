@@ -7,6 +7,7 @@ too.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from data_registry.evaluation import Flaw
 from data_registry.geometry import Array
-from data_registry.path_steps import NEAR_S, are_within, increase
+from data_registry.path_steps import NEAR_S, are_within, increase, of_one_kind
 from data_registry.paths import HEADING, HORIZON_S, T, X, Y, cut, headings_of, wrap
 
 NEAR: Final = 1e-6
@@ -43,15 +44,15 @@ def flaw_of(
     t: Array, xy: Array, heading: Array | None, horizon_s: float = HORIZON_S, start: Start = ORIGIN
 ) -> Flaw | None:
     """Return why a trajectory cannot be scored, the first reason in the order of `Flaw`; None: it can."""
-    if not all(_is_finite(numbers) for numbers in (t, xy, heading) if numbers is not None):
+    if not (_is_finite(t) and _is_finite(xy) and (heading is None or _is_finite(heading))):
         return "not_finite"
     if t.ndim != 1 or not len(t) or xy.shape != (len(t), 2) or (heading is not None and heading.shape != t.shape):
         return "length"
     if not increase(t):
         return "order"
-    if abs(t[0]) > NEAR or np.hypot(xy[0, 0] - start.x, xy[0, 1] - start.y) > NEAR:
+    if abs(t.item(0)) > NEAR or math.hypot(xy.item(0) - start.x, xy.item(1) - start.y) > NEAR:
         return "start"
-    if t[-1] < horizon_s - NEAR_S:
+    if t.item(-1) < horizon_s - NEAR_S:
         return "short"
     if heading is not None and abs(wrap(heading[0] - start.heading)) > START_TURN_RAD + _ROUNDING_RAD:
         return "heading_start"
@@ -59,7 +60,7 @@ def flaw_of(
 
 
 def _is_finite(numbers: Array) -> bool:
-    return are_within(np.ravel(numbers), LARGEST)
+    return are_within(of_one_kind(numbers).reshape(-1), LARGEST)
 
 
 def path_of_trajectory(

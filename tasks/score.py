@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Any, Final, Literal
 
 import numpy as np
@@ -54,7 +55,12 @@ class ScoreSettings(BaseModel, frozen=True):
 
     def grid(self) -> Array:
         """Return the times (K,) at which predictions are compared, seconds: 0, 0.5, .. up to the horizon."""
-        return np.arange(int(self.horizon_s / CTS_STEP_S + 1e-9) + 1) * CTS_STEP_S
+        return _grid(self.horizon_s)
+
+
+@lru_cache(maxsize=8)
+def _grid(horizon_s: float) -> Array:
+    return np.arange(int(horizon_s / CTS_STEP_S + 1e-9) + 1) * CTS_STEP_S
 
 
 _WORDS: Final[Mapping[Status | Flaw, str]] = {
@@ -124,7 +130,13 @@ def _row(
         row |= _safety(path, region, settings)
         if source_path is not None:
             row |= dict(zip(("cts", "cts_x", "cts_y"), mean_offsets(path, source_path, settings.grid()), strict=True))
-    of_pair = {name: getattr(region, name) for name in ("pair_id", "family", "task", "scene", "split")}
+    of_pair = {
+        "pair_id": region.pair_id,
+        "family": region.family,
+        "task": region.task,
+        "scene": region.scene,
+        "split": region.split,
+    }
     return of_pair | row | {"edited": edited, "source": source, "reason": "; ".join(filter(None, (why, source_why)))}
 
 
