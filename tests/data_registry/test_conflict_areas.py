@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapely
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from data_registry.conflict_areas import (
@@ -103,6 +103,7 @@ def test_a_crossing_vehicle_takes_what_it_sweeps_of_the_lane() -> None:
 
 
 @given(st.floats(-0.02, 0.02), st.floats(4.0, 30.0), st.floats(1.0, 10.0))
+@example(0.015625, 4.984375, 1.0)
 @settings(max_examples=30, deadline=None)
 def test_a_piece_of_lane_follows_the_bend(curve: float, start: float, depth: float) -> None:
     course = ego_course(keyframe(curve=curve if abs(curve) > 1e-4 else 0.0))
