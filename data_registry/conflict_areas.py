@@ -129,7 +129,8 @@ def lane_piece(course: Course, start_m: float, end_m: float) -> Any:
     arc = np.concatenate([[start_m], course.arc[(course.arc > start_m) & (course.arc < end_m)], [end_m]])
     right, left = course.poses(arc, -half)[:, :2], course.poses(arc, half)[:, :2]
     pieces = shapely.get_parts(valid_area(shapely.Polygon(np.vstack([right, left[::-1]]))))
-    return max(pieces, key=lambda piece: piece.area)  # where a bend begins its sides may cross: slivers are no lane
+    # where a bend begins the sides may cross: slivers are no lane
+    return max(pieces, key=lambda piece: piece.area, default=shapely.Polygon())
 
 
 def swept_of_lane(course: Course, footprint: Array, heading: float, way_m: float) -> Any:

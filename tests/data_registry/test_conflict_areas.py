@@ -114,6 +114,10 @@ def test_a_piece_of_lane_follows_the_bend(curve: float, start: float, depth: flo
     assert quad.buffer(1e-6).covers(piece)
 
 
+def test_a_piece_of_lane_without_length_is_empty() -> None:
+    assert lane_piece(straight_course(), 5.0, 5.0).is_empty
+
+
 def test_a_piece_of_lane_that_goes_round_some_ground_twice_keeps_it() -> None:
     points = np.array([(0.0, 0.0), (10.0, 0.0), (10.0, 1.0), (0.0, 1.0)])  # turns back more sharply than it is wide
     arc = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
